@@ -16,7 +16,7 @@ from stanchion.kernel.chain import Policy
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.gates import Ending, Standing, called, ending_key, standing_key
+from stanchion.kernel.gates import Ending, GateStanding, called, ending_key, standing_key
 from stanchion.kernel.guard import Kind, Placed, Ruling, failure_of
 from stanchion.kernel.lookups import Answer, Answered, Expired, Failed, Over
 from stanchion.kernel.patches import PatchError, apply
@@ -249,7 +249,7 @@ class Sitting:
             _, value = self.view.record(standing_key(tenant))
             if value is None:
                 continue
-            standing = msgspec.convert(value, Standing)
+            standing = msgspec.convert(value, GateStanding)
             named = [(whose, standing.own)]
             names = [
                 f"agent:{run.agent}",

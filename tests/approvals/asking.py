@@ -13,7 +13,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 from stanchion.testing import FakeClock
 
 
@@ -71,7 +71,7 @@ class Meanwhile:
         """A cell."""
         return self._store.read(key)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Cells."""
         return self._store.look(prefix)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 
 
 class Killed(BaseException):
@@ -52,7 +52,7 @@ class Dying:
         self._alive()
         return self._store.read(key)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Cells."""
         self._alive()
         return self._store.look(prefix)

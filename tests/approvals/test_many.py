@@ -16,7 +16,7 @@ from stanchion.approvals.errors import TicketError
 from stanchion.approvals.shelf import ON_A_PAGE, all_in
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.memory import MemoryStore
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 from stanchion.testing import FakeClock, LostStore, shield_for
 from tests.approvals.asking import Paid, policy
 from tests.approvals.test_taken_back import asks
@@ -50,7 +50,7 @@ class Counting:
         self.did["reads"] += 1
         return self._store.read(key)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Cells."""
         for seen in self._store.look(prefix):
             self.did["looked at"] += 1

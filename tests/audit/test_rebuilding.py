@@ -15,7 +15,7 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.audit.options import TrailOptions
 from stanchion.audit.reader import FoundRecord, TrailReader
-from stanchion.audit.rebuilt import Forgotten, Rebuilding, args_of, inputs_of, moment_of
+from stanchion.audit.rebuilt import GoneRecord, Rebuilding, args_of, inputs_of, moment_of
 from stanchion.audit.repeated import AT_MOST
 from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
@@ -147,13 +147,13 @@ def test_what_others_said_that_is_gone_is_not_made_up(tmp_path: Path) -> None:
     behind = next(one for one in decisions if one.stub.seq > gone.stub.seq and one.entry().left)
     segment.write_bytes(text.replace(gone.line.kept, b"null".ljust(len(gone.line.kept))))
     with pytest.raises(
-        Forgotten,
+        GoneRecord,
         match=rf"it builds on record {gone.stub.seq} of its chain, whose content was erased",
     ):
         Rebuilding(reader, shield.policy, begun.run).entry(behind)
     erased = reader.at(gone.chain, gone.stub.seq)
     assert erased is not None
-    with pytest.raises(Forgotten, match="the content of its record was erased"):
+    with pytest.raises(GoneRecord, match="the content of its record was erased"):
         Rebuilding(reader, shield.policy, begun.run).entry(erased)
 
 
@@ -168,7 +168,7 @@ def test_a_state_that_is_not_found_again_is_not_taken(
     assert begun is not None
     assert Rebuilding(reader, shield.policy, begun.run).entry(behind).records
     monkeypatch.setattr(PastCall, "marked", lambda call, *_rest: call)
-    with pytest.raises(Forgotten, match="the earlier records of the run do not lead to the state"):
+    with pytest.raises(GoneRecord, match="the earlier records of the run do not lead to the state"):
         Rebuilding(reader, shield.policy, begun.run).entry(behind)
 
 

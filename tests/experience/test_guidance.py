@@ -9,7 +9,7 @@ from stanchion.experience.guidance import (
     NOW,
     OVER,
     PEOPLE,
-    Beside,
+    CallBeside,
     again_of,
     at_ms_of,
     guidance_of,
@@ -22,7 +22,7 @@ from stanchion.kernel.findings import Finding, Isolate
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import declared
 
-BESIDE = Beside(
+BESIDE = CallBeside(
     ("find",), Similar("pay", "f", 1, 0, 0.5, (Difference("currency", "missing", "a text"),))
 )
 

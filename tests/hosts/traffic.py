@@ -24,7 +24,7 @@ from stanchion.runtime.shield import Shield
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Driver, Seen, Turn
 from stanchion.testing.host_suite.behaviours import JUDGES, Capped
-from stanchion.testing.host_suite.table import Table
+from stanchion.testing.host_suite.table import HostTable
 from tests.hosts.results import HERE, ROOT
 
 REPLAYED: Final = ("allow", "block", "modify", "redact", "error", "handoff", "parallel")
@@ -114,7 +114,7 @@ def _heard(event: Any, kept: Any) -> ReportedEvent:
     return ReportedEvent(event.stage.value, event.id, event.call, fields, kept.action, code)
 
 
-class RecordingTable(Table):
+class RecordingTable(HostTable):
     """Plays scenes, and keeps what the host has reported in them."""
 
     def __init__(self, driver: Driver, way: str, folder: Path, behaviour: str) -> None:

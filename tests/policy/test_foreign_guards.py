@@ -12,7 +12,7 @@ import pytest
 
 from stanchion import Action, Finding, Patch, PolicyError, Shield, Stage
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.values import Beside, GuardGate, Said
+from stanchion.kernel.contract.values import Beside, GuardGate, PolicySaid
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Wait
 from stanchion.kernel.guard import Kind, Ruling
@@ -267,7 +267,7 @@ class Asks(msgspec.Struct, frozen=True):
     id: str = "asks"
     knows: tuple[str, ...] = ()
 
-    def scoped(self, said: Said, /) -> Asks:
+    def scoped(self, said: PolicySaid, /) -> Asks:
         return msgspec.structs.replace(
             self, knows=(*self.knows, f"needs {said.found('tools', 'needs')('pay')}")
         )

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import given, strategies as st
 
 from stanchion.kernel.events import Event, Failure, RunInfo, ToolCall, ToolResult
-from stanchion.policy.sequences import Sequence, Step
+from stanchion.policy.sequences import Sequence, SequenceStep as Step
 from stanchion.readings import read
 from tests.properties.examples import sample
 

@@ -12,7 +12,7 @@ from typing import Any
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 
 Open = Callable[[Callable[[], int]], Store]
 """Opens the store once more, on a clock."""
@@ -62,7 +62,7 @@ class Cut:
         """A cell."""
         return self._store.read(key)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Cells."""
         return self._store.look(prefix)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 from stanchion.stores.sqlite import SqliteStore
 
 Clock = Callable[[], int]
@@ -38,7 +38,7 @@ class TakingTurns:
         """A cell, as the store that did not write last sees it."""
         return self._stores[1].read(key)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Cells, as the store that did not write last sees them."""
         return self._stores[1].look(prefix)
 

@@ -19,7 +19,7 @@ from stanchion.kernel.lookups import Answer, Lookup
 from stanchion.kernel.state import Batch
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Seen
+from stanchion.stores.seen import SeenCell
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.interleave import Interleaved, interleave
 from stanchion.testing.store_suite.chance import random_batch
@@ -38,7 +38,7 @@ def empty(place: Place) -> Empty:
     return Empty(place)
 
 
-def written(cells: Iterator[Seen]) -> list[tuple[Any, ...]]:
+def written(cells: Iterator[SeenCell]) -> list[tuple[Any, ...]]:
     """Cells that something is in. A line that takes nothing leaves none here, and a refusal touches
     none."""
     return [(cell.key, cell.number, cell.value, cell.live) for cell in cells if cell.number]

@@ -11,7 +11,7 @@ import pytest
 
 from stanchion.kernel.state import Batch, Line, Reply, When, key
 from stanchion.stores.postgres import PostgresStore
-from stanchion.stores.postgres.request import Requests
+from stanchion.stores.postgres.request import PostgresRequests
 from stanchion.testing.clock import FakeClock
 from tests.stores.servers import Place, Row, place
 
@@ -73,7 +73,7 @@ def locked(on: Place, key: str, shared: bool = False) -> Iterator[psycopg.Connec
     with on.server.connect() as db, db.transaction():
         db.execute(
             f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}(%s)",
-            (Requests(on.schema).lock_of(key),),
+            (PostgresRequests(on.schema).lock_of(key),),
         )
         yield db
 
@@ -142,7 +142,7 @@ def test_locks_are_taken_in_one_order(place: Place) -> None:
         lines=tuple(Line(name) for name in names[4:6]),
         expects=tuple((name, 0, 9) for name in names[6:]),
     )
-    with locked(place, min(names, key=Requests(place.schema).lock_of)) as db:
+    with locked(place, min(names, key=PostgresRequests(place.schema).lock_of)) as db:
         carried = Carried(store, batch)
         assert all_wait(db, [carried])
         assert db.execute(HELD).fetchone() == (0,)
@@ -150,9 +150,9 @@ def test_locks_are_taken_in_one_order(place: Place) -> None:
 
 
 def test_schemas_do_not_wait_for_each_other(place: Place) -> None:
-    own, another = Requests(place.schema), Requests("another")
+    own, another = PostgresRequests(place.schema), PostgresRequests("another")
     assert own.lock_of(A) != another.lock_of(A)
-    assert own.lock_of(A) == Requests(place.schema).lock_of(A)
+    assert own.lock_of(A) == PostgresRequests(place.schema).lock_of(A)
 
 
 def test_the_same_batch_at_once_counts_once(place: Place) -> None:

@@ -15,7 +15,7 @@ from stanchion.kernel.state import Batch, Line, Reply
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
-from stanchion.stores.seen import Seen
+from stanchion.stores.seen import SeenCell
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.store_suite.chance import COUNTERS, random_batch
 from tests.stores import redis_server
@@ -39,7 +39,7 @@ class OneTenant(RedisStore):
         return super().carry(msgspec.structs.replace(batch, tenant="one"))
 
 
-def written(cells: Iterator[Seen]) -> list[tuple[Any, ...]]:
+def written(cells: Iterator[SeenCell]) -> list[tuple[Any, ...]]:
     """Cells that something is in; on the memory store a line that took nothing leaves one, and a
     refusal touches it."""
     return [(cell.key, cell.number, cell.value, cell.live) for cell in cells if cell.number]

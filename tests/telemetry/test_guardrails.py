@@ -22,7 +22,7 @@ from stanchion.kernel.findings import Finding, Trace
 from stanchion.telemetry import guardrails as module
 from stanchion.telemetry.catalogue import GUARDRAIL_MS, INVOCATIONS, TRIGGERED
 from stanchion.telemetry.folder import VERSION, FigurePage, collect, write
-from stanchion.telemetry.guardrails import FIRST, ONE_IN, Guardrails, GuardrailState
+from stanchion.telemetry.guardrails import FIRST, ONE_IN, GuardrailFigures, GuardrailState
 from stanchion.telemetry.registry import FigureSum, Series
 from tests.telemetry.shields import values
 
@@ -109,13 +109,13 @@ def test_durations_are_absent_unless_they_are_measured() -> None:
     assert found["off"].avg_duration_ms is None
 
 
-def timed(guardrails: Guardrails, *took: tuple[str, int]) -> None:
+def timed(guardrails: GuardrailFigures, *took: tuple[str, int]) -> None:
     event = ToolCall(id="r.1", at=0, run=RunInfo("r"), tool="ls", args={})
     guardrails.judged(event, Decision("r.1", Action.ALLOW, "hash", trace=Trace(MADE.chain, took)))
 
 
 def test_parts_of_one_guardrail_take_their_time_together() -> None:
-    guardrails = Guardrails(str)
+    guardrails = GuardrailFigures(str)
     timed(guardrails, ("a", 400_000), ("a-2", 600_000), ("b", 3_000_000))
     found = {
         one.labels[0]: one.values for one in guardrails.figures() if one.metric == GUARDRAIL_MS.name
@@ -140,7 +140,7 @@ def test_a_gate_that_refuses_is_counted_under_its_own_name() -> None:
 
 
 def test_no_verdict_is_lost_between_threads() -> None:
-    guardrails = Guardrails(str)
+    guardrails = GuardrailFigures(str)
 
     def work() -> None:
         for _ in range(2_000):
@@ -164,7 +164,7 @@ def test_chains_that_never_end_are_bounded_and_still_counted(
 ) -> None:
     monkeypatch.setattr(module, "MOST_ALIKE", 3)
     monkeypatch.setattr(module, "MOST_GUARDRAILS", 1)
-    guardrails = Guardrails(str)
+    guardrails = GuardrailFigures(str)
     event = ToolCall(id="r.1", at=0, run=RunInfo("r"), tool="ls", args={})
     for number in range(50):
         chain = ((f"g{number}", f"g{number}"),)
@@ -179,7 +179,7 @@ def test_chains_that_never_end_are_bounded_and_still_counted(
 
 
 def test_equal_chains_of_reloaded_policies_are_counted_together() -> None:
-    guardrails = Guardrails(str)
+    guardrails = GuardrailFigures(str)
     event = ToolCall(id="r.1", at=0, run=RunInfo("r"), tool="ls", args={})
     for _ in range(100):
         chain = tuple([(name, name) for name in ["a", "b"]])

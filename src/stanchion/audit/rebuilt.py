@@ -192,7 +192,7 @@ RecordId = tuple[str, int]
 """A record's chain and its number."""
 
 
-class Forgotten(ValueError):
+class GoneRecord(ValueError):
     """A decision cannot be judged again, and why: something that it was judged on is not there any
     more."""
 
@@ -224,11 +224,11 @@ class Rebuilding:
         self._known: dict[RecordId, tuple[Known, ...]] = {}
 
     def entry(self, found: FoundRecord) -> RecordEntry:
-        """A decision's record with everything that it was judged on; raises `Forgotten` where that
+        """A decision's record with everything that it was judged on; raises `GoneRecord` where that
         is not there."""
         entry = found.entry()
         if is_erased(found.line.body, found.line.kept):
-            raise Forgotten("the content of its record was erased")
+            raise GoneRecord("the content of its record was erased")
         if not entry.left:
             return entry
         place = found.chain, found.stub.seq
@@ -267,7 +267,7 @@ class Rebuilding:
             why = "the earlier records of the run do not lead to the state it was judged on"
             if gone is not None:
                 why = f"it builds on record {gone.stub.seq} of its chain, whose content was erased"
-            raise Forgotten(why)
+            raise GoneRecord(why)
 
     def _again(
         self, entry: RecordEntry, said: dict[str, tuple[int, Any]], calls: dict[str, Any]

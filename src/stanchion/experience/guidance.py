@@ -130,7 +130,7 @@ def _moment(found: Finding, at: int) -> int | None:
     return int(said.timestamp() * 1000)
 
 
-class Beside(msgspec.Struct, frozen=True):
+class CallBeside(msgspec.Struct, frozen=True):
     """What is known beside a decision: the tools that the policy names as alternatives, and the
     nearest call of the tool that worked."""
 
@@ -154,7 +154,7 @@ class Beside(msgspec.Struct, frozen=True):
         return "; ".join(said)
 
 
-NOTHING: Final = Beside()
+NOTHING: Final = CallBeside()
 
 USUAL: Final[dict[Again, str]] = {
     "no": "report what is done so far",
@@ -173,7 +173,7 @@ class Guidance(msgspec.Struct, frozen=True):
     instead: str
     again: Again
     at_ms: int | None = None
-    beside: Beside = NOTHING
+    beside: CallBeside = NOTHING
 
     @property
     def text(self) -> str:
@@ -184,7 +184,7 @@ class Guidance(msgspec.Struct, frozen=True):
         )
 
 
-def guidance_of(decision: Decision, beside: Beside = NOTHING) -> Guidance:
+def guidance_of(decision: Decision, beside: CallBeside = NOTHING) -> Guidance:
     """The guidance for a decision that refuses. What has happened has no alternative."""
     again = again_of(decision)
     helps = beside if again in ("changed", "later") else NOTHING

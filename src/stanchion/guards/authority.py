@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.values import UNSAID, Said, keep_said
+from stanchion.kernel.contract.values import UNSAID, PolicySaid, keep_said
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -58,7 +58,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     action: PlainActionName = "escalate"
     """The action for a tool above the agent's level."""
 
-    said: ClassVar[Said] = UNSAID
+    said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
 
     @cached_property

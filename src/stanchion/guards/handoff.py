@@ -12,7 +12,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.values import UNSAID, Said, keep_said
+from stanchion.kernel.contract.values import UNSAID, PolicySaid, keep_said
 from stanchion.kernel.events import SPAWNED, Event, Handoff as Handing, HandoffDone
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
@@ -144,7 +144,7 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
                 "`require` has an empty name: write the name of a field, such as `rationale`"
             )
 
-    said: ClassVar[Said] = UNSAID
+    said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
 
     @cached_property

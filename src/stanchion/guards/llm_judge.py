@@ -12,7 +12,7 @@ import msgspec
 from stanchion import typed
 from stanchion.guards._routes import Routed, lookup
 from stanchion.kernel.actions import Action, Category, Risk
-from stanchion.kernel.contract.values import UNSAID, Said, keep_said
+from stanchion.kernel.contract.values import UNSAID, PolicySaid, keep_said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -131,7 +131,7 @@ class LlmJudge(Routed, frozen=True):
         said = (PROMPT, self.endpoint, self.model, self.rule, self.max_chars)
         return sha256(msgspec.json.encode(said)).hexdigest()
 
-    said: ClassVar[Said] = UNSAID
+    said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
 
     def ask(self, reading: Reading[Event], /) -> Lookup:

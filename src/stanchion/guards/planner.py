@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import UNSAID, Said, keep_said
+from stanchion.kernel.contract.values import UNSAID, PolicySaid, keep_said
 from stanchion.kernel.events import Prompt
 from stanchion.kernel.findings import Finding, Narrow
 from stanchion.kernel.guard import Kind
@@ -74,7 +74,7 @@ class Planner(msgspec.Struct, frozen=True, dict=True):
     deadline_ms: Annotated[int, msgspec.Meta(ge=1, le=600_000)] = 10_000
     """How many milliseconds the plan may take."""
 
-    said: ClassVar[Said] = UNSAID
+    said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
 
     def ask(self, reading: Reading[Prompt], /) -> Lookup | None:

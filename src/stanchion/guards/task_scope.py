@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.values import UNSAID, Said, keep_said
+from stanchion.kernel.contract.values import UNSAID, PolicySaid, keep_said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -49,7 +49,7 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
     action: PlainActionName = "warn"
     """The action for a tool that is not related to the task."""
 
-    said: ClassVar[Said] = UNSAID
+    said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
 
     @cached_property

@@ -18,7 +18,7 @@ from stanchion.guards._marks import (
     tightened,
 )
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import UNSAID, Point, Said, Standing, keep_said
+from stanchion.kernel.contract.values import UNSAID, Point, PolicySaid, Standing, keep_said
 from stanchion.kernel.counter_scopes import scope_key
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
@@ -133,7 +133,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         """The time in seconds; that of a task is known only where its task is."""
         return 0.0 if self.max_s is None else self.max_s
 
-    said: ClassVar[Said] = UNSAID
+    said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
 
     @cached_property

@@ -13,7 +13,7 @@ from stanchion.kernel.cells import (
     WIDTH,
     BoundLines,
     Cell,
-    State,
+    CellState,
     Step,
     add,
     counter,
@@ -48,7 +48,7 @@ WARN: Final = int(Action.WARN)
 STOPS: Final = int(actions.STOPS)
 
 
-def carry_out(state: State, batch: Batch, now: int) -> Reply:
+def carry_out(state: CellState, batch: Batch, now: int) -> Reply:
     """Carry a batch out at store time `now`: identity, expectations, settles, lines, puts, in this
     order."""
     batch_id = batch.id
@@ -76,13 +76,13 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
     return reply
 
 
-def take_back(state: State) -> None:
+def take_back(state: CellState) -> None:
     """Take back what a batch wrote that was not carried out to its end."""
     put_back(state.undo)
     state.bound.clear()  # what was bound may have been noted as done
 
 
-def _stale(state: State, batch: Batch, now: int) -> Reply:
+def _stale(state: CellState, batch: Batch, now: int) -> Reply:
     fresh = []
     for key, lo, hi in batch.expects:
         number, value = read(state, key)
@@ -95,7 +95,7 @@ SHARED: Final[Step] = ([0, {}, 0, 0, 0, 0, 0], 0, -1, 0, False)
 """The step of lines that share a counter: no value is as low as its limit."""
 
 
-def _bind(state: State, lines: tuple[Line, ...], now: int) -> BoundLines:
+def _bind(state: CellState, lines: tuple[Line, ...], now: int) -> BoundLines:
     """Bind lines to their cells, once for each tuple of lines: a plan's are always the same."""
     steps: list[Step] = []
     keys: list[tuple[str, int]] = []
@@ -131,7 +131,7 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> BoundLines:
 
 
 def _clear(
-    state: State, batch: Batch, now: int, settled: tuple[str, ...]
+    state: CellState, batch: Batch, now: int, settled: tuple[str, ...]
 ) -> tuple[Reply, Taken, int] | None:
     """The common case, all goes ahead and no line has anything to say: look and write in one pass.
 
@@ -182,7 +182,7 @@ def _clear(
 
 
 def _take_back(
-    state: State, lines: tuple[Line, ...], steps: list[Step], amounts: Amounts, now: int
+    state: CellState, lines: tuple[Line, ...], steps: list[Step], amounts: Amounts, now: int
 ) -> None:
     """Take back what the first lines have written, by their steps. They may have turned: so what is
     kept of their counters changed all the same."""
@@ -198,7 +198,7 @@ def _take_back(
                 cell[3] -= amounts[unit]
 
 
-def _push(state: State, registers: list[tuple[Cell, Line]], amounts: Amounts, now: int) -> None:
+def _push(state: CellState, registers: list[tuple[Cell, Line]], amounts: Amounts, now: int) -> None:
     for cell, line in registers:
         if amounts[line.unit]:
             state.undo.append((cell, 0, cell[0]))
@@ -218,14 +218,14 @@ def _held(
     return taken, longest
 
 
-def _keep(state: State, longer: list[tuple[str, Cell, int]], now: int) -> None:
+def _keep(state: CellState, longer: list[tuple[str, Cell, int]], now: int) -> None:
     for key, cell, idle in longer:
         keep(state, key, cell, idle, now)
     longer.clear()
 
 
 def _judge(
-    state: State, batch: Batch, now: int, settled: tuple[str, ...]
+    state: CellState, batch: Batch, now: int, settled: tuple[str, ...]
 ) -> tuple[Reply, Taken, int]:
     """The general case: outcomes in chain order, then what may be written by them."""
     said = _outcomes(state, batch, now)
@@ -249,7 +249,7 @@ class LineOutcomes(NamedTuple):
     actions: list[int]
 
 
-def _outcomes(state: State, batch: Batch, now: int) -> LineOutcomes:
+def _outcomes(state: CellState, batch: Batch, now: int) -> LineOutcomes:
     """Look at every line, and write nothing. What is behind a stop is skipped; a guard in shadow
     mode stops itself."""
     go, stop = batch.go, -1
@@ -274,7 +274,7 @@ def _outcomes(state: State, batch: Batch, now: int) -> LineOutcomes:
     return LineOutcomes(go, stop, refused, values, said)
 
 
-def _outcome(state: State, line: Line, amounts: Amounts, now: int) -> tuple[int, int]:
+def _outcome(state: CellState, line: Line, amounts: Amounts, now: int) -> tuple[int, int]:
     """The value before, and the action of the highest band that it exceeds with the amount."""
     value = outcome = 0
     cell = state.cells.get(line.key)
@@ -286,7 +286,7 @@ def _outcome(state: State, line: Line, amounts: Amounts, now: int) -> tuple[int,
     return value, outcome
 
 
-def _write(state: State, batch: Batch, said: LineOutcomes, now: int) -> tuple[Taken, int]:
+def _write(state: CellState, batch: Batch, said: LineOutcomes, now: int) -> tuple[Taken, int]:
     """Write the lines that are written by what was said; gives what has to be settled, and for how
     long at most."""
     amounts, go, refused = batch.amounts, said.go, said.refused

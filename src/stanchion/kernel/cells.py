@@ -53,7 +53,7 @@ class Dirty:
         self.ids: set[str] = set()
 
 
-class State:
+class CellState:
     """Everything a store holds. `undo` gathers what stood where a batch writes; `dirty`, if there
     is one, what changes."""
 
@@ -83,7 +83,7 @@ class State:
         self.undo: list[Entry] = []
 
 
-def read(state: State, key: str) -> tuple[int, Any]:
+def read(state: CellState, key: str) -> tuple[int, Any]:
     """A cell's number and, if it is a record, its value."""
     cell = state.cells.get(key)
     return (0, None) if cell is None else (cell[NUMBER], value_of(cell))
@@ -110,7 +110,7 @@ def turn(cell: Cell, bucket: int) -> None:
     cell[BODY], cell[LIVE], cell[BUCKET] = ring, sum(ring.values()), bucket
 
 
-def counter(state: State, key: str, now: int, idle_ms: int) -> Cell:
+def counter(state: CellState, key: str, now: int, idle_ms: int) -> Cell:
     """A counter's cell, made where there is none; a number of zero is as good as none."""
     cell = state.cells.get(key)
     if cell is None:
@@ -120,7 +120,7 @@ def counter(state: State, key: str, now: int, idle_ms: int) -> Cell:
     return cell
 
 
-def keep(state: State, key: str, cell: Cell, idle_ms: int, now: int) -> None:
+def keep(state: CellState, key: str, cell: Cell, idle_ms: int, now: int) -> None:
     """Keep a cell untouched for as long as the longest of those who write it say; who only looks
     has no say."""
     before = cell[KEEP]
@@ -134,7 +134,7 @@ def keep(state: State, key: str, cell: Cell, idle_ms: int, now: int) -> None:
             state.dirty.keys.add(key)
 
 
-def add(state: State, key: str, amount: int, width: int, now: int, idle_ms: int) -> None:
+def add(state: CellState, key: str, amount: int, width: int, now: int, idle_ms: int) -> None:
     """Add to a counter, in its window's present bucket."""
     cell = counter(state, key, now, idle_ms)
     keep(state, key, cell, idle_ms, now)
@@ -161,7 +161,7 @@ def idle_ms(line: Line) -> int:
     return line.idle_s * 1000 + line.hold_ms + line.window_ms if line.idle_s else FOREVER
 
 
-def change(state: State, key: str, amount: int, bucket: int) -> None:
+def change(state: CellState, key: str, amount: int, bucket: int) -> None:
     """Correct what a line took, in the bucket it was taken in; a cell that was forgotten stays
     forgotten."""
     cell = state.cells.get(key)
@@ -179,7 +179,7 @@ def change(state: State, key: str, amount: int, bucket: int) -> None:
         state.dirty.keys.add(key)
 
 
-def put(state: State, key: str, value: Any, now: int) -> None:
+def put(state: CellState, key: str, value: Any, now: int) -> None:
     """Write a record's next version."""
     cell = state.cells.get(key)
     if cell is None:
@@ -197,7 +197,7 @@ def put(state: State, key: str, value: Any, now: int) -> None:
         state.dirty.keys.add(key)
 
 
-def forget(state: State, now: int) -> None:
+def forget(state: CellState, now: int) -> None:
     """Collect cells that nobody touched for as long as their lines said; it never decides
     anything."""
     while state.forget and state.forget[0][0] <= now:

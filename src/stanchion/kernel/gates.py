@@ -36,7 +36,7 @@ class Struck(msgspec.Struct, frozen=True, gc=False):
     until: int
 
 
-class Standing(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class GateStanding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The states of a tenant (or the fleet): its own, and those of its tools, agents and runs
     (`tool:NAME`, …). Whoever is `struck` (empty: the whole tenant) waits for a person."""
 
@@ -128,7 +128,7 @@ def ending_key(tenant: str, run_id: str) -> str:
     return key(tenant, "run", run_id)
 
 
-def standing_of(value: Any) -> Standing:
+def standing_of(value: Any) -> GateStanding:
     """The states that a record tells; what was read of the same record before is not read again."""
     if value is None:
         return NOTHING_SAID
@@ -136,7 +136,7 @@ def standing_of(value: Any) -> Standing:
     if known is None or known[0] is not value:
         if len(_read) >= 64:
             _read.clear()
-        known = _read[id(value)] = (value, typed.convert(value, Standing))
+        known = _read[id(value)] = (value, typed.convert(value, GateStanding))
     return known[1]
 
 
@@ -148,8 +148,8 @@ WHOSE: Final = {
 }
 """What the states of a fleet, a tenant, an agent and a run are called to the agent."""
 
-NOTHING_SAID: Final = Standing()
-_read: dict[int, tuple[Any, Standing]] = {}
+NOTHING_SAID: Final = GateStanding()
+_read: dict[int, tuple[Any, GateStanding]] = {}
 
 CLEAR: Final = Gate()
 """What the gates say where nothing is in any state."""

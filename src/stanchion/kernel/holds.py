@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
-from stanchion.kernel.cells import State, change
+from stanchion.kernel.cells import CellState, change
 from stanchion.kernel.state import Reply, Settle
 
 REMEMBERED: Final = 8_192
@@ -19,7 +19,9 @@ Taken = list[tuple[str, int, bool, int, int]]
 unit."""
 
 
-def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold_ms: int) -> None:
+def hold(
+    state: CellState, batch_id: str, taken: Taken, reply: Reply, now: int, hold_ms: int
+) -> None:
     """Keep what a batch took. Holds of one duration fall due in order, so each duration has a
     queue."""
     due = now + hold_ms
@@ -33,7 +35,7 @@ def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold
         state.dirty.ids.add(batch_id)
 
 
-def done(state: State, batch_id: str, reply: Reply) -> None:
+def done(state: CellState, batch_id: str, reply: Reply) -> None:
     """Remember an answer. Two generations of batches are kept, so that forgetting costs nothing."""
     state.undo.append((state.recent, batch_id, state.recent.get(batch_id)))
     state.recent[batch_id] = reply
@@ -43,13 +45,13 @@ def done(state: State, batch_id: str, reply: Reply) -> None:
         state.dirty.ids.add(batch_id)
 
 
-def seen(state: State, batch_id: str) -> Reply:
+def seen(state: CellState, batch_id: str) -> Reply:
     """The first answer to a batch that was carried out before."""
     reply = state.recent.get(batch_id) or state.older.get(batch_id)
     return state.holds[batch_id][2] if reply is None else reply
 
 
-def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
+def settle(state: CellState, settles: tuple[Settle, ...]) -> tuple[str, ...]:
     """Close holds with actual amounts, each once."""
     said = []
     for hold_id, actual in settles:
@@ -72,7 +74,7 @@ def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def expire(state: State, now: int) -> None:
+def expire(state: CellState, now: int) -> None:
     """Give back the permits of holds that are due; spend stays charged until settled."""
     for queue in state.due.values():
         while queue and queue[0][0] <= now:
@@ -83,7 +85,7 @@ def expire(state: State, now: int) -> None:
             queue.popleft()  # last, so that who is cut off before finds it again
 
 
-def _lapse(state: State, hold_id: str, held: list[Any]) -> None:
+def _lapse(state: CellState, hold_id: str, held: list[Any]) -> None:
     """Give back the permits of one hold, as a whole."""
     state.undo.append((held, None, held[:]))
     held[0] = LAPSED
@@ -99,7 +101,7 @@ def _lapse(state: State, hold_id: str, held: list[Any]) -> None:
         state.lapsed.popleft()
 
 
-def _drop(state: State, hold_id: str) -> None:
+def _drop(state: CellState, hold_id: str) -> None:
     """Stop waiting for the settlement of a hold that lapsed long ago: its spend stays charged for
     good."""
     held = state.holds.get(hold_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.runtime.keywords import Later
 
 if TYPE_CHECKING:
-    from stanchion.experience.guidance import Beside
+    from stanchion.experience.guidance import CallBeside
     from stanchion.kernel.decision import Decision
     from stanchion.runtime.deciding.desk import Desk
     from stanchion.runtime.learning import advising, methods as learning
@@ -73,7 +73,7 @@ class ByPeople:
             kept = self.__dict__.setdefault(KEEPER, Keeper(shield))
         return kept
 
-    def beside(self, desk: Desk, decision: Decision) -> Beside | None:
+    def beside(self, desk: Desk, decision: Decision) -> CallBeside | None:
         """What is known beside a decision that refused a call of a run; `None` where nothing is."""
         from stanchion.runtime.learning.advising import beside
 

@@ -10,7 +10,7 @@ from stanchion.kernel.shown import Shown, StanchionError, brief
 from stanchion.kernel.words import advice_of, message_of
 
 if TYPE_CHECKING:
-    from stanchion.experience.guidance import Beside, Guidance
+    from stanchion.experience.guidance import CallBeside, Guidance
 
 
 class NotifyError(StanchionError, ValueError):
@@ -42,7 +42,7 @@ class Refused(StanchionError):
         partial: tuple[Any, ...] = (),
         ticket: str | None = None,
         undone: bool = False,
-        beside: Beside | None = None,
+        beside: CallBeside | None = None,
     ) -> None:
         super().__init__(decision, approvers, partial, ticket, undone, beside)
         # A traceback would show the store's own error, with its host or file; whoever needs that

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from stanchion.kernel.carry import carry_out, take_back
-from stanchion.kernel.cells import KEEP, State, read
+from stanchion.kernel.cells import KEEP, CellState, read
 from stanchion.kernel.state import CLOCK, Batch, Reply, text_or_value
 from stanchion.locks import Lock
-from stanchion.stores.seen import Hold, Seen, open_hold, seen
+from stanchion.stores.seen import Hold, SeenCell, open_hold, seen
 
 
 def wall_ms() -> int:
@@ -22,7 +22,7 @@ class MemoryStore:
     """Runs every batch under one lock, wholly or not at all; its clock never runs backwards."""
 
     def __init__(self, clock: Callable[[], int] = wall_ms) -> None:
-        self._state = State()
+        self._state = CellState()
         self._lock = Lock(lambda: take_back(self._state))
         self._clock = clock
         self._last = 0
@@ -54,7 +54,7 @@ class MemoryStore:
             number, value = read(self._state, key)
         return number, text_or_value(value)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Every cell whose key begins so, in the order of their keys; one that nobody wrote to is
         none."""
         return filter(None, map(self._seen, self._keys(prefix)))
@@ -86,7 +86,7 @@ class MemoryStore:
                 [key for key in self._state.cells if key.startswith(prefix) and key != CLOCK]
             )
 
-    def _seen(self, key: str) -> Seen | None:
+    def _seen(self, key: str) -> SeenCell | None:
         with self._lock:
             cell = self._state.cells.get(key)
             return None if cell is None or cell[KEEP] < 0 else seen(key, cell, self._now())

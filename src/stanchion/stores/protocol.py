@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeGuard
 
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Reply
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 
 
 class StoreError(Shown):
@@ -27,7 +27,7 @@ class Store(Protocol):
         """A cell's number (total or version) and a record's value, for people and tests; never for
         a decision."""
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Every cell whose key begins so, in the order of their keys, for people; batches go on
         meanwhile."""
 

@@ -11,7 +11,7 @@ from stanchion.kernel.holds import LAPSED
 from stanchion.kernel.state import BUCKETS, text_or_value
 
 
-class Seen(msgspec.Struct, frozen=True, gc=False):
+class SeenCell(msgspec.Struct, frozen=True, gc=False):
     """A cell: a counter's total or a record's version, the record's value, and what a window holds
     at the time."""
 
@@ -44,13 +44,13 @@ class Hold(msgspec.Struct, frozen=True, gc=False):
     since_ms: int = 0
 
 
-def seen(key: str, cell: Cell, now: int) -> Seen:
+def seen(key: str, cell: Cell, now: int) -> SeenCell:
     """A cell as it stands at a time."""
     live = None
     if cell[WIDTH]:
         oldest = now // cell[WIDTH] - BUCKETS
         live = sum([n for bucket, n in cell[BODY].items() if bucket > oldest])
-    return Seen(key, cell[NUMBER], text_or_value(value_of(cell)), live, cell[TOUCHED])
+    return SeenCell(key, cell[NUMBER], text_or_value(value_of(cell)), live, cell[TOUCHED])
 
 
 def open_hold(hold_id: str, held: list[Any], now: int) -> Hold:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 
 
 class Wrapped:
@@ -19,7 +19,7 @@ class Wrapped:
         """A cell's number and value."""
         return self._store.read(key)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Every cell whose key begins so."""
         return self._store.look(prefix)
 

@@ -173,7 +173,7 @@ class Alike:
         self.last_ms = 0
 
 
-class Guardrails:
+class GuardrailFigures:
     """Counts what the guardrails of decisions said, and how long they took. `category` gives that
     of a guardrail."""
 

@@ -197,9 +197,9 @@ class Telemetry:
         self._log: Any = None
         self._said: set[str] = set()
         if registry is not None:
-            from stanchion.telemetry.guardrails import Guardrails
+            from stanchion.telemetry.guardrails import GuardrailFigures
 
-            self._guardrails = Guardrails(words.category)
+            self._guardrails = GuardrailFigures(words.category)
             registry.beside.append(self._guardrails)
 
     def alert(self, tell: Callable[[Occurrence], None], clock: Callable[[], int]) -> None:

@@ -32,7 +32,7 @@ def main() -> None:
     import sqlglot.parser
     from sqlglot.errors import SqlglotError
 
-    from stanchion.readings.sql.lexer import BREAKING, Unread, reader_of, work_of
+    from stanchion.readings.sql.lexer import BREAKING, UnreadSql, reader_of, work_of
 
     assert str(sqlglot.parser.__file__).endswith(".py")
     steps, limit = 0, sys.maxsize
@@ -52,7 +52,7 @@ def main() -> None:
         try:
             tokens = reader.tokens(text)
             work = work_of(tokens, reader.types)
-        except Unread:
+        except UnreadSql:
             answers.append(None)
             continue
         steps, limit = 0, 100 * work + 1_000

@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 
 from stanchion.kernel.sizes import LIMITS
-from stanchion.readings.sql.lexer import STEPS_A_TOKEN, Unread, reader_of, work_of
+from stanchion.readings.sql.lexer import STEPS_A_TOKEN, UnreadSql, reader_of, work_of
 from stanchion.readings.sql.recognise import classify, is_sql
 from tests.guards.sql.shapes import BEGINNINGS, LONG, NESTED, PIECES, long
 from tests.guards.steps import steps_of
@@ -159,5 +159,5 @@ def test_the_count_sees_what_is_read_again_and_again() -> None:
     assert deep is not None
     assert deep[1] > 2.5 * shallow[1]
     reader = reader_of("postgres")
-    with pytest.raises(Unread, match="too complicated"):
+    with pytest.raises(UnreadSql, match="too complicated"):
         work_of(reader.tokens(NESTED["types"](12)), reader.types)

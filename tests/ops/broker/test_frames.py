@@ -38,7 +38,16 @@ ANYTHING = st.recursive(
 )
 NAMES = [
     kind.__name__
-    for kind in (m.Begin, m.Resume, m.Report, m.Call, m.End, m.Notices, m.Tighten, m.Answer)
+    for kind in (
+        m.Begin,
+        m.Resume,
+        m.EventReport,
+        m.CallRequest,
+        m.End,
+        m.Notices,
+        m.Tighten,
+        m.Answer,
+    )
 ]
 FIELDS = [
     "id",
@@ -140,8 +149,8 @@ def test_a_token_of_another_run_speaks_for_no_run(broker: Path, data: st.DataObj
         token = data.draw(
             st.sampled_from([right, "", "0" * 64, right[:-1], right.upper()]) | st.text(max_size=64)
         )
-        report = m.Report("1", mine.id, token, "tool_call", m.Value({"tool": "x", "args": {}}))
-        call = m.Call("2", mine.id, token, "x", m.Value({}))
+        report = m.EventReport("1", mine.id, token, "tool_call", m.Value({"tool": "x", "args": {}}))
+        call = m.CallRequest("2", mine.id, token, "x", m.Value({}))
         sock.sendall(HELLO + packed(report) + packed(call))
         _, *replies = answers(sock)
         assert [getattr(reply, "code", None) for reply in replies] == [m.ENDED, m.ENDED]
@@ -191,7 +200,7 @@ def test_a_session_of_nobody_is_turned_away(broker: Path) -> None:
 
 def test_the_same_request_gets_its_first_answer(broker: Path) -> None:
     with through(broker) as far, far.run() as run, connected(broker) as sock:
-        report = m.Report(
+        report = m.EventReport(
             "1", run.id, run._began.token, "tool_call", m.Value({"tool": "x", "args": {}})
         )
         sock.sendall(HELLO + packed(report) * 3)

@@ -15,7 +15,7 @@ from stanchion.guards.budget.allotment import HOLD_MS, SPENDS, Allotment, allotm
 from stanchion.guards.budget.entry import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.calendar import LONGEST_S, Calendar
-from stanchion.kernel.contract.values import UNSAID, Beside, Point, Said, Standing, keep_said
+from stanchion.kernel.contract.values import UNSAID, Beside, Point, PolicySaid, Standing, keep_said
 from stanchion.kernel.counter_scopes import ENDING, SCOPES, scope_key
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
@@ -131,7 +131,7 @@ class Budget(entry.Bounds, frozen=True, dict=True):
         own = () if self.of_task is None else (UNITS[self.of_task],)
         return frozenset((*self.limits(), *own))
 
-    said: ClassVar[Said] = UNSAID
+    said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
 
     @cached_property

@@ -19,7 +19,7 @@ from stanchion.guards.evidence.steps import KnownSteps, StepReader, WorkStep, st
 from stanchion.guards.evidence.targets import Branches, CheckedOut, judged, targets_of
 from stanchion.guards.evidence.work import TOLD, WorkState, fails, verdict_in, verdict_of
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import UNSAID, Beside, Said, keep_said
+from stanchion.kernel.contract.values import UNSAID, Beside, PolicySaid, keep_said
 from stanchion.kernel.events import (
     Event,
     Failure,
@@ -192,7 +192,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         judged = self.refuted is not None or not {"tests", "lint"}.issuperset(self.proven)
         return observing_by(self._known) if self.claims is not None and judged else None
 
-    said: ClassVar[Said] = UNSAID
+    said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
 
     @cached_property

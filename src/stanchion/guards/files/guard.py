@@ -70,7 +70,7 @@ from stanchion.readings.paths.targets import (
 from stanchion.readings.shell.paths import paths_in, swaps_of
 
 if TYPE_CHECKING:
-    from stanchion.kernel.contract.values import Said
+    from stanchion.kernel.contract.values import PolicySaid
 
 __all__ = ["CODES", "Files"]
 
@@ -133,7 +133,7 @@ class Files(FileOptions, frozen=True, dict=True):
     def _harm(self) -> HarmReader | None:
         return None
 
-    def scoped(self, said: Said, /) -> Files:
+    def scoped(self, said: PolicySaid, /) -> Files:
         """The same guard that knows the files of tasks and of the policy."""
         files = said.found("tasks", "files", only_given=True)
 

@@ -13,7 +13,7 @@ from stanchion.guards.flow.answers import Answer, asked_values, finding, told
 from stanchion.guards.flow.commands import addresses
 from stanchion.guards.flow.tools import FlowTool, understood
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import AskedValues, Said
+from stanchion.kernel.contract.values import AskedValues, PolicySaid
 from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
 from stanchion.kernel.findings import Finding
@@ -96,7 +96,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         """The same guard that knows how tools are defined."""
         return self._with(_defined=defined)
 
-    def scoped(self, said: Said) -> Flow:
+    def scoped(self, said: PolicySaid) -> Flow:
         """The same guard that knows what the policy says names things, and what is the user's."""
         fields = said.identity_fields
         return self._with(identity_fields=fields if fields else IDENTITY, me=said.me)

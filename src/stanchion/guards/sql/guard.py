@@ -22,7 +22,7 @@ from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
-    from stanchion.kernel.contract.values import Said
+    from stanchion.kernel.contract.values import PolicySaid
 
 HINTS: Final = listed(
     """
@@ -116,7 +116,7 @@ class Sql(Choices, frozen=True, dict=True):
         and a piece of SQL, have none."""
         return self.unclear == "allow" and self.fragments is None and self.level != "read_only"
 
-    def scoped(self, said: Said, /) -> Sql:
+    def scoped(self, said: PolicySaid, /) -> Sql:
         """The same guard, which knows how to keep its parser from logging what it reads."""
         made = msgspec.structs.replace(self)
         made.__dict__["_quiet"] = said.quiet

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stanchion.kernel.actions import Action
-    from stanchion.kernel.contract.values import AskedValues, Defined, Said
+    from stanchion.kernel.contract.values import AskedValues, Defined, PolicySaid
     from stanchion.kernel.declared import ToolKnown
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.findings import Finding
@@ -286,7 +286,7 @@ class Powers(Protocol):
     when a policy is compiled, where what nobody reads is an error, and when two policies are
     compared."""
 
-    def scoped(self, said: Said, /) -> Self:
+    def scoped(self, said: PolicySaid, /) -> Self:
         """The same guard that knows what the policy says beside its entry."""
 
     def told(self, own: Any, /) -> Self:

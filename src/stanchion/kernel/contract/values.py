@@ -67,7 +67,7 @@ class Standing(NamedTuple):
     last: int
 
 
-class Said(Protocol):
+class PolicySaid(Protocol):
     """What a policy says beside a guard's own entry."""
 
     @property
@@ -138,10 +138,10 @@ class OutsidePolicy:
         """Nothing is kept quiet."""
 
 
-UNSAID: Final[Said] = OutsidePolicy()
+UNSAID: Final[PolicySaid] = OutsidePolicy()
 
 
-def keep_said(guard: G, said: Said, /) -> G:
+def keep_said(guard: G, said: PolicySaid, /) -> G:
     """The same guard that knows in `said` what its policy says: for its `scoped`."""
     made = msgspec.structs.replace(guard)
     made.__dict__["said"] = said

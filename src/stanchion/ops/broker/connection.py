@@ -21,7 +21,7 @@ from stanchion.runtime.remote.broker_link import (
     size_in,
     unpacked,
 )
-from stanchion.runtime.remote.messages import LOST, Hello, Outcome, Request, Sorry
+from stanchion.runtime.remote.messages import LOST, CallOutcome, Hello, Request, Sorry
 
 FRAME_S: Final = 30.0
 """How long a frame may take, from its first byte to its last; also the first one, from the
@@ -34,7 +34,7 @@ such a one takes many times its size in memory."""
 
 HELLO: Final = typed.unpacker(Hello)
 REQUEST: Final = typed.unpacker(Request)
-OUTCOME: Final = typed.unpacker(Outcome)
+OUTCOME: Final = typed.unpacker(CallOutcome)
 
 
 class TooMuchUnderWay(BadFrame):
@@ -86,9 +86,9 @@ class Connection:
         self.answered()
         return unpacked(self._frame(MAX_FRAME), REQUEST)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CallOutcome:
         """What came of what the client was told to run."""
-        outcome: Outcome = unpacked(self._frame(MAX_FRAME), OUTCOME)
+        outcome: CallOutcome = unpacked(self._frame(MAX_FRAME), OUTCOME)
         return outcome
 
     def answered(self) -> None:

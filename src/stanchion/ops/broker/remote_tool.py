@@ -12,8 +12,8 @@ from stanchion.kernel.declared import EFFECTS, READ, Declared
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import UNSAID, Tool, estimate, word_of
 from stanchion.runtime.driving.flow import Flow, Invoke, T, TimePause, TurnWait
-from stanchion.runtime.remote.messages import Call, Value
-from stanchion.runtime.values import Read, Seen, Told, Unreadable, read
+from stanchion.runtime.remote.messages import CallRequest, Value
+from stanchion.runtime.values import Read, RemoteValue, Seen, Unreadable, read
 
 
 class Gone(BaseException):
@@ -51,7 +51,7 @@ class RemoteTool(Tool):
 
     __slots__ = ("_content", "_given")
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: CallRequest) -> None:
         self._given = arguments_of(call.args)
         self._content = content = self._given if type(self._given) is dict else {}
         self.undo = Remote(call.id, content, undo=True) if call.undo else None
@@ -97,7 +97,7 @@ def value_of(value: Value) -> Any:
     """A client's value for the runtime to read: plain data as it is, anything else as the client
     has read it."""
     if value.unreadable:
-        return Told(Unreadable(value.unreadable))
+        return RemoteValue(Unreadable(value.unreadable))
     if value.plain and not value.unread:
         return value.content
     again = read(value.content)
@@ -108,7 +108,7 @@ def value_of(value: Value) -> Any:
             f"seen is `{value.seen}`: give one of {', '.join(str(int(seen)) for seen in Seen)}"
         )
     unread = tuple(dict.fromkeys((*value.unread, *again.unread)))
-    return Told(
+    return RemoteValue(
         Read(value.content, value.content, unread, max(Seen(value.seen), again.seen), value.plain)
     )
 

@@ -34,7 +34,7 @@ from stanchion.runtime.remote.errors import Elsewhere, raised
 from stanchion.runtime.remote.messages import Go
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
-from stanchion.runtime.values import Read, Told
+from stanchion.runtime.values import Read, RemoteValue
 
 NOTHING: Final = object()
 
@@ -155,9 +155,9 @@ class Judging:
 
     def _in_run(self, run: Run, request: m.InRun, client: ClientSide) -> m.Reply:
         match request:
-            case m.Report():
+            case m.EventReport():
                 return m.Decided(plain(drive(attended(reported(run, request), client), run.desk)))
-            case m.Call():
+            case m.CallRequest():
                 return called(run, request, client)
             case m.RollBack():
                 undone = drive(attended(roll_back(run.desk), client), run.desk)
@@ -209,7 +209,7 @@ class Judging:
         return DONE
 
 
-def reported(run: Run, request: m.Report) -> Any:
+def reported(run: Run, request: m.EventReport) -> Any:
     """The flow that judges what a client reports."""
     stage = Stage(request.stage)
     value = request.fields
@@ -221,10 +221,10 @@ def reported(run: Run, request: m.Report) -> Any:
         raise BadEvent(f"`{stage}` takes fields by name")
     fields = dict(value.content)
     whole = value_of(value)
-    if isinstance(whole, Told) and isinstance(whole.said, Read) and fields:
+    if isinstance(whole, RemoteValue) and isinstance(whole.said, Read) and fields:
         # What was not read is told once, wherever it is: the words say where.
         name = next(reversed(fields))
-        fields[name] = Told(msgspec.structs.replace(whole.said, content=fields[name]))
+        fields[name] = RemoteValue(msgspec.structs.replace(whole.said, content=fields[name]))
     if request.fault is not None:
         fields["error"] = raised(request.fault)
     return report(run.desk, stage, fields)
@@ -241,7 +241,7 @@ def _checked(run: Run, value: m.Value) -> Any:
     return check(run.desk, tool, given, spending(fields), named_in(fields))
 
 
-def called(run: Run, request: m.Call, client: ClientSide) -> m.Reply:
+def called(run: Run, request: m.CallRequest, client: ClientSide) -> m.Reply:
     """Judge a call, have the client run it, and say what the agent gets."""
     tool = RemoteTool(request)
     result = drive(attended(calling.call(run.desk, tool, (), {}, request.key), client), run.desk)

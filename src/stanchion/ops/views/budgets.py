@@ -10,7 +10,7 @@ from msgspec import MsgspecError, Struct
 from msgspec.structs import replace
 
 from stanchion.audit.reader import FoundRecord, Progress, TrailReader
-from stanchion.audit.rebuilt import Forgotten, Rebuilding, inputs_of, moment_of
+from stanchion.audit.rebuilt import GoneRecord, Rebuilding, inputs_of, moment_of
 from stanchion.audit.record import RecordEntry
 from stanchion.audit.runs import RunStory, records_of
 from stanchion.guards.budget import ALLOTTED, SPENDS, Budget, allotment_key, allotments
@@ -433,7 +433,7 @@ class _Reading:
         there any more."""
         try:
             return entry if self._rebuilding is None else self._rebuilding.entry(found)
-        except Forgotten:
+        except GoneRecord:
             return replace(entry, values=())
 
     def _look(self, age: int, entry: RecordEntry, part: int, shape: object) -> None:

@@ -15,7 +15,7 @@ from stanchion.audit.apart import is_erased
 from stanchion.audit.journal import Start
 from stanchion.audit.reader import FoundRecord, Progress, TrailReader
 from stanchion.audit.rebuilt import (
-    Forgotten,
+    GoneRecord,
     Rebuilding,
     args_of,
     event_of,
@@ -101,11 +101,11 @@ class DecisionCase(Struct, frozen=True):
         )
 
     def judged(self, policy: CompiledPolicy) -> RecordEntry:
-        """The record with everything that the decision was judged on; raises `Forgotten` where that
-        is not there."""
+        """The record with everything that the decision was judged on; raises `GoneRecord` where
+        that is not there."""
         if self.place is None:
             if self.entry.left:
-                raise Forgotten("the records of its run are not available")
+                raise GoneRecord("the records of its run are not available")
             return self.entry
         reader, found = self.place
         return Rebuilding(reader, policy, self.run).entry(found)
@@ -247,7 +247,7 @@ def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
     if policy is not None and same:
         try:
             counters = _counters(policy, moment, case.judged(policy))
-        except Forgotten as error:
+        except GoneRecord as error:
             # That its own record says nothing any more is told once.
             forgotten = "" if case.erased else str(error)
     about: dict[str, Event] = {}

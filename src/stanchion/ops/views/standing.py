@@ -12,7 +12,7 @@ from stanchion.guards.breaker import ToolCircuit, circuit_of
 from stanchion.guards.health import score
 from stanchion.guards.schema.tools import differing
 from stanchion.kernel.counter_scopes import FLEET
-from stanchion.kernel.gates import Standing, standing_of
+from stanchion.kernel.gates import GateStanding, standing_of
 from stanchion.kernel.registers import outcomes
 from stanchion.kernel.state import FOREVER, STANDING
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark, phase
@@ -21,7 +21,7 @@ from stanchion.ops.views.names import KeyName, name_of
 from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.calling.pins import Parts, Pins, pins_key, pins_of
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Seen
+from stanchion.stores.seen import SeenCell
 
 PLAIN: Final = "normal"
 """What the state of a thing is called that is in none of its own."""
@@ -56,7 +56,7 @@ class StateView(Struct, frozen=True):
         return self.state != self.put
 
 
-def states(tenant: str, standing: Standing, now: int) -> Iterator[StateView]:
+def states(tenant: str, standing: GateStanding, now: int) -> Iterator[StateView]:
     """The states that a record tells, as they stand at a time: the tenant's own first."""
     yield state_of("fleet" if tenant == FLEET else "tenant", tenant, standing.own, now)
     for name, mark in sorted(standing.marks.items()):
@@ -186,7 +186,7 @@ ToldOfTools = Iterator[tuple[str, str, dict[str, Any]]]
 """What a cell tells of tools: whose, which, and what of it."""
 
 
-def _tools_in(cell: Seen, name: KeyName, now: int) -> ToldOfTools:
+def _tools_in(cell: SeenCell, name: KeyName, now: int) -> ToldOfTools:
     if cell.key.endswith(STANDING):
         for marked, mark in standing_of(cell.value).marks.items():
             kind, _, tool = marked.partition(":")

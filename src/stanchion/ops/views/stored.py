@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import UNSET, Struct, UnsetType, ValidationError
 
 from stanchion import typed
-from stanchion.kernel.gates import PAUSED, Paused, Standing, stop_of
+from stanchion.kernel.gates import PAUSED, GateStanding, Paused, stop_of
 from stanchion.kernel.registers import outcomes, streak
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
 from stanchion.kernel.units import Unit
@@ -20,7 +20,7 @@ from stanchion.ops.views.standing import StateView, states
 from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.answers.notebook import NOTES
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Seen, Took
+from stanchion.stores.seen import SeenCell, Took
 
 MOST: Final = 50
 """How many cells of a kind are told of each tenant."""
@@ -136,7 +136,7 @@ def cells(store: Store, prefix: str, now: int) -> Iterator[CellView]:
             yield cell_of(seen, now)
 
 
-def cell_of(seen: Seen, now: int) -> CellView:
+def cell_of(seen: SeenCell, now: int) -> CellView:
     """What a cell is, as it may be shown."""
     return veiled(_cell(seen, now))
 
@@ -179,7 +179,7 @@ def _begins(name: KeyName, prefix: str) -> bool:
     return name.begins(prefix) or ("[" in prefix and veiled(name.text).startswith(prefix))
 
 
-def _cell(seen: Seen, now: int) -> CellView:
+def _cell(seen: SeenCell, now: int) -> CellView:
     name = name_of(seen.key, seen.live is not None)
     base: dict[str, Any] = {
         "key": seen.key,
@@ -194,7 +194,7 @@ def _cell(seen: Seen, now: int) -> CellView:
     base |= {"version": seen.number, "value": seen.value}
     try:
         if seen.key.endswith(STANDING):
-            standing = typed.convert(seen.value, Standing)
+            standing = typed.convert(seen.value, GateStanding)
             return ShieldCell(**base, states=tuple(states(name.tenant, standing, now)))
         if name.parts[0] == "run" and len(name.parts) == 2:
             told = stop_of(seen.value)
@@ -211,7 +211,7 @@ def _cell(seen: Seen, now: int) -> CellView:
     return RecordCell(**base, says=says(name, seen.value, now))
 
 
-def _number(seen: Seen, name: KeyName, base: dict[str, Any]) -> CellView:
+def _number(seen: SeenCell, name: KeyName, base: dict[str, Any]) -> CellView:
     if name.parts[0] in REGISTERS and len(name.parts) > 1 and seen.live is None:
         known, failed = outcomes(seen.number)
         return OutcomesCell(**base, known=known, failed=failed, failed_in_a_row=streak(seen.number))

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from stanchion.policy.sequences.guard import Sequence
-from stanchion.policy.sequences.step import Step
+from stanchion.policy.sequences.step import SequenceStep
 
-__all__ = ["Sequence", "Step"]
+__all__ = ["Sequence", "SequenceStep"]

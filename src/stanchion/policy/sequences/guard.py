@@ -26,7 +26,7 @@ from stanchion.kernel.words import Words, declare
 from stanchion.policy.conditions import Condition, compile_expression
 from stanchion.policy.errors import GuardFault
 from stanchion.policy.rules import compile_option, view_of
-from stanchion.policy.sequences.step import Outcome, Step, at, digest, fields
+from stanchion.policy.sequences.step import Outcome, SequenceStep, at, digest, fields
 from stanchion.readings import Reading
 
 CODES: Final = declare(
@@ -106,30 +106,30 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar = Category.SCOPE
     priority: ClassVar = 45
 
-    after: Step | None = None
+    after: SequenceStep | None = None
     """A step; once it has happened, the step in `refuse` is refused."""
-    refuse: Step | None = None
+    refuse: SequenceStep | None = None
     """The step that is refused after the step in `after`."""
-    unless: Step | None = None
+    unless: SequenceStep | None = None
     """A step that lifts the refusal again."""
-    before: Step | None = None
+    before: SequenceStep | None = None
     """A step that needs another step before it."""
-    need: Step | None = None
+    need: SequenceStep | None = None
     """The step that must have happened before the step in `before`."""
-    since: Step | None = None
+    since: SequenceStep | None = None
     """A step after which the step in `need` must happen again."""
-    count: Step | None = None
+    count: SequenceStep | None = None
     """A step that may happen a limited number of times."""
     at_most: Lower[Annotated[int, msgspec.Meta(ge=0, le=1_000)] | None] = None
     """How many times the step in `count` may happen."""
     distinct: str | None = None
     """An expression; its different values are counted instead of calls."""
-    only: Step | None = None
+    only: SequenceStep | None = None
     """A step that goes ahead only with a value from another step's result."""
     argument: str | None = None
     """The argument of the step in `only` that holds the value, or a list of values, all of which
     must be known; `a.b` for one inside another. Without the argument the step is refused."""
-    seen_in: Step | None = None
+    seen_in: SequenceStep | None = None
     """The step whose results provide the values."""
     field: str | None = None
     """The names of the result's fields that hold the values, as a glob; if absent, any field."""
@@ -195,7 +195,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         return given[0]
 
     @cached_property
-    def steps(self) -> dict[str, Step]:
+    def steps(self) -> dict[str, SequenceStep]:
         """Its steps, by option."""
         names = ("after", "refuse", "unless", "before", "need", "since", "count", "only", "seen_in")
         return {name: step for name in names if (step := getattr(self, name)) is not None}
@@ -205,17 +205,17 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         return {"after": "refuse"}.get(self.form, self.form)
 
     @cached_property
-    def judged(self) -> Step:
+    def judged(self) -> SequenceStep:
         """The step that may be refused."""
         return self.steps[self._judged_option]
 
     @cached_property
-    def _marking(self) -> Step:
+    def _marking(self) -> SequenceStep:
         """The step that is kept in mind."""
         return self.steps[{"before": "need", "only": "seen_in"}.get(self.form, self.form)]
 
     @cached_property
-    def _lifting(self) -> Step | None:
+    def _lifting(self) -> SequenceStep | None:
         return self.unless if self.unless is not None else self.since
 
     def _stages_of(self, option: str) -> frozenset[Stage]:

@@ -89,7 +89,7 @@ ENDS: Final[dict[str, frozenset[Stage]]] = {
 """Where a call is seen to have come out in some way."""
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+class SequenceStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """Calls of these tools for which a condition holds.
 
     `outcome` says when one has happened: as soon as it goes ahead (`started`), when its result is

@@ -14,7 +14,7 @@ FORM: Final = "1"
 """The form of the expressions; it changes when they are written otherwise."""
 
 
-class Kept(Protocol):
+class KeptScan(Protocol):
     """Keeps what was compiled, so that it is there the next time. It may forget, and never fails.
     `later` does a piece of work in its own time, beside everything else."""
 

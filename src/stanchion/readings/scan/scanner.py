@@ -11,7 +11,7 @@ from stanchion.kernel.guard import TooDense
 from stanchion.kernel.sizes import LIMITS, allowed
 from stanchion.readings.joined import JoinedTexts, flat
 from stanchion.readings.scan import hyper
-from stanchion.readings.scan.hyper import Kept
+from stanchion.readings.scan.hyper import KeptScan
 from stanchion.readings.scan.pattern import LONGEST, Match, Pattern, compiled
 from stanchion.readings.scan.window_sieve import WindowSieve
 
@@ -52,7 +52,7 @@ def _spelled(literal: bytes) -> str:
     return "".join([f"\\x{byte:02x}" for byte in literal])
 
 
-__all__ = ["CONTEXT", "Engine", "Hit", "Hits", "Kept", "Scanner"]
+__all__ = ["CONTEXT", "Engine", "Hit", "Hits", "KeptScan", "Scanner"]
 
 Engine = Literal["auto", "hyperscan", "re2"]
 
@@ -90,12 +90,12 @@ class Scanner:
     """
 
     def __init__(
-        self, patterns: Sequence[Pattern], engine: Engine = "auto", kept: Kept | None = None
+        self, patterns: Sequence[Pattern], engine: Engine = "auto", kept: KeptScan | None = None
     ) -> None:
         self.patterns = tuple(patterns)
         self.shortest = min([pattern.shortest for pattern in self.patterns], default=1)
         self._sieve: Any = None
-        self._later: Kept | None = None
+        self._later: KeptScan | None = None
         if engine == "hyperscan":
             self._sieve = hyper.compiled(self.patterns)[0]
         elif (
@@ -125,7 +125,7 @@ class Scanner:
         if kept is not None:
             kept.later(lambda: self._compiled(kept))
 
-    def _compiled(self, kept: Kept) -> None:
+    def _compiled(self, kept: KeptScan) -> None:
         sieve, made = hyper.compiled(self.patterns)
         self._sieve = sieve
         kept.put(hyper.name_of(self.patterns), made)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from stanchion.readings.scan.hyper import Kept
+from stanchion.readings.scan.hyper import KeptScan
 from stanchion.readings.scan.pattern import Pattern
 from stanchion.readings.scan.scanner import Engine, Hits, Scanner
 
@@ -22,9 +22,9 @@ class Seek:
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         self.patterns = tuple(patterns)
         self.shortest = min([pattern.shortest for pattern in self.patterns], default=1)
-        self._kept: Kept | None = None
+        self._kept: KeptScan | None = None
 
-    def use(self, kept: Kept) -> None:
+    def use(self, kept: KeptScan) -> None:
         """Take compiled patterns from there, if they are not compiled yet."""
         self._kept = kept
         self.scanner.prepare()

@@ -19,7 +19,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, Limits
+from stanchion.kernel.sizes import LIMITS, SizeLimits
 from stanchion.readings.sql.statement import (
     FLAT,
     HASH,
@@ -61,7 +61,7 @@ _ROUGHLY: Final = regex(r"\w+|[^\w\s]")
 _LINE_END: Final = regex(r"[\n\r]")
 
 
-class Unread(Exception):
+class UnreadSql(Exception):
     """A text cannot be understood; the message says why."""
 
 
@@ -79,14 +79,14 @@ class SqlReader(msgspec.Struct, frozen=True):
     dialect: Any
     tokenizer: Any
     types: Any
-    limits: Limits
+    limits: SizeLimits
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text; refuses one that cannot be cut into tokens."""
         try:
             tokens: list[Token] = self.tokenizer(dialect=self.dialect).tokenize(text)
         except SqlglotError:
-            raise Unread("a string, a name or a comment in it has no end") from None
+            raise UnreadSql("a string, a name or a comment in it has no end") from None
         return tokens
 
     def tree(self, tokens: list[Token], text: str) -> exp.Expr:
@@ -99,12 +99,12 @@ class SqlReader(msgspec.Struct, frozen=True):
         finally:
             PARSING.reset(before)
         if not isinstance(tree, exp.Expr):
-            raise Unread("it cannot be parsed")
+            raise UnreadSql("it cannot be parsed")
         return tree
 
 
 @lru_cache(32)
-def reader_of(dialect: str, limits: Limits = LIMITS) -> SqlReader:
+def reader_of(dialect: str, limits: SizeLimits = LIMITS) -> SqlReader:
     """What reads a dialect. Its tokenizer has no commands: to sqlglot they are raw text, quotes and
     all, and what follows them would be cut at the wrong places."""
     known = Dialect.get_or_raise(dialect)
@@ -144,16 +144,16 @@ def pieces_of(text: str, reader: SqlReader, dialect: str) -> tuple[tuple[SqlPiec
     """The statements of a text, and the text they are in: what MySQL runs in comments is run here,
     too."""
     if len(text) > reader.limits.query_chars:
-        raise Unread("it is too long to be read")
+        raise UnreadSql("it is too long to be read")
     if "\0" in text:
-        raise Unread("it has a character that ends a text")
+        raise UnreadSql("it has a character that ends a text")
     tokens = reader.tokens(text)
     running = running_comments(text, tokens, dialect)
     if running:
         text = unwrapped(text, running)
         tokens = reader.tokens(text)
         if running_comments(text, tokens, dialect):
-            raise Unread("it has a comment in a comment")
+            raise UnreadSql("it has a comment in a comment")
     work_of(tokens, reader.types, reader.limits)
     return tuple(_cut(tokens)), text
 
@@ -188,11 +188,11 @@ def _quoted(token: Token, before: Token | None) -> str:
     near = before.token_type if before is not None and before.end + 1 == token.start else None
     if token.token_type in STRINGS:
         if near is T.VAR:
-            raise Unread("a string in it is quoted in an unknown way")
+            raise UnreadSql("a string in it is quoted in an unknown way")
         return TEXT
     if token.token_type is T.IDENTIFIER:
         if near is T.AMP:
-            raise Unread("a name in it is quoted in an unknown way")
+            raise UnreadSql("a name in it is quoted in an unknown way")
         return NAME
     return token.text.upper()
 
@@ -233,7 +233,7 @@ def _look(text: str, at: int, end: int, dialect: str, found: list[CommentSpan]) 
             closed = _LINE_END.search(text, at, end)
             at = end if closed is None else closed.start()
         else:
-            raise Unread("it has a comment that databases read differently")
+            raise UnreadSql("it has a comment that databases read differently")
 
 
 def _is_line_comment(text: str, at: int, dialect: str) -> bool:
@@ -250,28 +250,28 @@ def _block_end(text: str, at: int, end: int, dialect: str) -> int:
     while depth:
         close = text.find("*/", at, end)
         if close < 0:
-            raise Unread("it has a comment without an end")
+            raise UnreadSql("it has a comment without an end")
         if dialect not in FLAT | NESTING and text.find("/*", at, close + 1) >= 0:
-            raise Unread("it has a comment in a comment")
+            raise UnreadSql("it has a comment in a comment")
         depth += (0 if dialect in FLAT else text.count("/*", at, close)) - 1
         at = close + 2
     return at
 
 
-def readings_of(text: str, limits: Limits) -> int:
+def readings_of(text: str, limits: SizeLimits) -> int:
     """In how many dialects a text may be read before one of them can read it: in as many as take no
     more than the longest text in one."""
     return max(1, limits.query_steps // (STEPS_A_TOKEN * max(1, len(_ROUGHLY.findall(text)))))
 
 
-def _count(tokens: Sequence[Token], limits: Limits) -> None:
+def _count(tokens: Sequence[Token], limits: SizeLimits) -> None:
     """Refuse more tokens and statements than there are steps for."""
     ends = sum([token.token_type is T.SEMICOLON for token in tokens])
     if max(len(tokens) * STEPS_A_TOKEN, ends * STEPS_A_STATEMENT) > limits.query_steps:
-        raise Unread("it is too long to be read")
+        raise UnreadSql("it is too long to be read")
 
 
-def work_of(tokens: Sequence[Token], types: Collection[T], limits: Limits = LIMITS) -> int:
+def work_of(tokens: Sequence[Token], types: Collection[T], limits: SizeLimits = LIMITS) -> int:
     """How many steps parsing these tokens takes at the most, in units of its own; refuses what is
     too much."""
     _count(tokens, limits)
@@ -295,6 +295,6 @@ def work_of(tokens: Sequence[Token], types: Collection[T], limits: Limits = LIMI
             work += AGAIN * typed
         deep = len(weights) > limits.query_depth
         if deep or work > limits.query_steps or max(typed, repeats) > MAX_REPEATS:
-            raise Unread("it is too complicated to be read")
+            raise UnreadSql("it is too complicated to be read")
         before, word = kind, token.text.upper() if kind is T.VAR else ""
     return work

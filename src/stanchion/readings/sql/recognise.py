@@ -8,12 +8,12 @@ from typing import Final
 from sqlglot import exp
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, Limits
+from stanchion.kernel.sizes import LIMITS, SizeLimits
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import (
     SqlPiece,
     SqlReader,
-    Unread,
+    UnreadSql,
     pieces_of,
     reader_of,
     readings_of,
@@ -52,7 +52,7 @@ _STATEMENTS: Final = (
 
 
 @lru_cache(512)
-def is_sql(text: str, limits: Limits = LIMITS) -> bool:
+def is_sql(text: str, limits: SizeLimits = LIMITS) -> bool:
     """Whether a text is nothing but SQL in some dialect."""
     if len(text) > limits.query_chars or not may_be_sql(text):
         return False
@@ -63,7 +63,7 @@ def is_sql(text: str, limits: Limits = LIMITS) -> bool:
 def _reads_as_sql(text: str, reader: SqlReader, dialect: str) -> bool:
     try:
         pieces, text = pieces_of(text, reader, dialect)
-    except Unread:
+    except UnreadSql:
         return False
     return bool(pieces) and all(
         not _is_sentence(piece.words) and _is_statement(piece, reader, text) for piece in pieces
@@ -82,7 +82,7 @@ def _is_statement(piece: SqlPiece, reader: SqlReader, whole: str) -> bool:
     first = words[0].partition(" ")[0]
     try:
         tree: exp.Expr | None = reader.tree(piece.tokens, whole)
-    except (Unread, RecursionError):
+    except (UnreadSql, RecursionError):
         tree = None
     if isinstance(tree, _STATEMENTS) and not isinstance(tree, exp.Command):
         if isinstance(tree, exp.Query) and tree.find(exp.From) is None:
@@ -107,7 +107,7 @@ _CHANGING: Final = regex(
 
 
 def classify(
-    text: str, dialect: str | None = None, limits: Limits = LIMITS
+    text: str, dialect: str | None = None, limits: SizeLimits = LIMITS
 ) -> tuple[Statement, ...]:
     """What every statement of a text does. Without a dialect it is read as several, and the worst
     reading counts: one that cannot be read is unclear, and so is a text of which one dialect hides
@@ -117,12 +117,12 @@ def classify(
     return (_remembered if len(text) <= REMEMBERED_CHARS else _classified)(text, dialect, limits)
 
 
-def _classified(text: str, dialect: str | None, limits: Limits) -> tuple[Statement, ...]:
+def _classified(text: str, dialect: str | None, limits: SizeLimits) -> tuple[Statement, ...]:
     dialect = dialect if dialect is not None else dialect_begun_by(text)
     if dialect is not None:
         try:
             return read(text, dialect, limits).statements
-        except Unread as error:
+        except UnreadSql as error:
             return unclear(str(error))
     return _in_any(text, limits)
 
@@ -130,7 +130,7 @@ def _classified(text: str, dialect: str | None, limits: Limits) -> tuple[Stateme
 _remembered: Final = lru_cache(512)(_classified)
 
 
-def _in_any(text: str, limits: Limits) -> tuple[Statement, ...]:
+def _in_any(text: str, limits: SizeLimits) -> tuple[Statement, ...]:
     clear: list[SqlReading] = []
     unread: list[SqlReading | str] = []
     same = _VARYING.search(text) is None
@@ -140,7 +140,7 @@ def _in_any(text: str, limits: Limits) -> tuple[Statement, ...]:
             break
         try:
             reading = read(text, dialect, limits)
-        except Unread as error:
+        except UnreadSql as error:
             unread.append(str(error))
         else:
             (clear if reading.clear else unread).append(reading)

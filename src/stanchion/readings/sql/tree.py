@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sqlglot import Token, TokenType, exp
 
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import BREAKING, SqlPiece, SqlReader, Unread
+from stanchion.readings.sql.lexer import BREAKING, SqlPiece, SqlReader, UnreadSql
 from stanchion.readings.sql.named import calls_at, changes_own, is_pure, named_tables, tables_after
 from stanchion.readings.sql.queries import (
     LOOKED_AT,
@@ -210,7 +210,7 @@ def parsed(piece: SqlPiece, reader: SqlReader, text: str) -> Statement:
         again = first in ("REPLACE", "UPSERT")
         tree = reader.tree(_insert_for(piece.tokens) if again else piece.tokens, text)
         found = look(tree)
-    except Unread as error:
+    except UnreadSql as error:
         tables = named_tables(piece) if written else ()
         return Statement(does, verb, 1, tables_after(piece, "FROM", "JOIN"), tables, why=str(error))
     except (RecursionError, *BREAKING):

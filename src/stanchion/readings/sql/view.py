@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stanchion.kernel.sizes import Limits
+from stanchion.kernel.sizes import SizeLimits
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.blocks import (
     BEGINNING,
@@ -24,7 +24,14 @@ from stanchion.readings.sql.blocks import (
     runs_itself,
     steps,
 )
-from stanchion.readings.sql.lexer import SqlPiece, SqlReader, Unread, is_name, pieces_of, reader_of
+from stanchion.readings.sql.lexer import (
+    SqlPiece,
+    SqlReader,
+    UnreadSql,
+    is_name,
+    pieces_of,
+    reader_of,
+)
 from stanchion.readings.sql.named import (
     REACHES,
     calls_in,
@@ -101,7 +108,7 @@ class _View(Struct, frozen=True):
 def read(
     text: str,
     dialect: str,
-    limits: Limits,
+    limits: SizeLimits,
     inner: int = 0,
     block: bool = False,
     known: dict[str, str] | None = None,
@@ -390,7 +397,7 @@ def _text(piece: SqlPiece, at: int, view: _View, verb: str) -> Statement:
         inner = read(
             text, view.dialect, view.reader.limits, view.inner + 1, block, view.known
         ).statements
-    except Unread as error:
+    except UnreadSql as error:
         return Statement(Does.UNKNOWN, verb, why=f"of the text it runs: {error}")
     if not inner:
         return _dynamic(verb)

@@ -34,7 +34,7 @@ Tells = Callable[[str], ToolKnown]
 """Gives what is known of a tool."""
 
 
-class Unreadable(Exception):
+class UnreadableNote(Exception):
     """What other processes of the run have noted cannot be read: nobody can say what the run has
     read."""
 
@@ -114,7 +114,7 @@ class Provenance:
         """What is to be asked about an event, as plain data; nothing where nothing is."""
         event, guard = question.event, question.guard
         if self._notebook is not None and self._notebook.unreadable:
-            raise Unreadable
+            raise UnreadableNote
         follow = guard.links == "follow"
         with self._lock:
             self._memory.belongs((*guard.me, *event.run.label_values))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from stanchion.experience.advice_context import AdviceContext, advice_context, ever_shorter, fitting
-from stanchion.experience.guidance import NOTHING, Beside, Guidance, guidance_of
+from stanchion.experience.guidance import NOTHING, CallBeside, Guidance, guidance_of
 from stanchion.experience.incident import DAY_MS
 from stanchion.experience.styles import AdviceCache, AdviceStats, StyleName, advice_in, unsteady
 from stanchion.experience.tally import Known, reliability_of
@@ -194,7 +194,7 @@ def guidance(desk: Desk, decision: Decision) -> Guidance:
     return guidance_of(decision, beside(desk, decision) if desk.shield.policy.advises else NOTHING)
 
 
-def beside(desk: Desk, decision: Decision) -> Beside:
+def beside(desk: Desk, decision: Decision) -> CallBeside:
     """What is known beside a decision that refused a call of this run: by the policy, and from
     memory."""
     refused = desk.last_refused
@@ -205,7 +205,7 @@ def beside(desk: Desk, decision: Decision) -> Beside:
     named = (
         () if entry is None else tuple([tool for tool in entry.alternatives if tool != event.tool])
     )
-    return Beside(named, _remembered(desk, event).similar_success if policy.learns else None)
+    return CallBeside(named, _remembered(desk, event).similar_success if policy.learns else None)
 
 
 def _remembered(desk: Desk, event: ToolCall) -> AdviceContext:

@@ -34,7 +34,7 @@ from stanchion.runtime.operating.budgets import held, released, topped, topped_u
 from stanchion.runtime.operating.retention import RETENTION, SUBJECT, Retention, erased
 from stanchion.runtime.operating.settle_effects import settle
 from stanchion.runtime.people.authority import TRUSTED, tell_answered
-from stanchion.stores.seen import Seen
+from stanchion.stores.seen import SeenCell
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -91,7 +91,7 @@ def _lasting(shield: Shield) -> Memory:
     return shield.memory
 
 
-def breakers_of(shield: Shield, tool: str, tenant: str) -> list[Seen]:
+def breakers_of(shield: Shield, tool: str, tenant: str) -> list[SeenCell]:
     """Every breaker of a tool, those in shadow mode included."""
     beginning = f"{key(tenant, 'breaker', tool)}:"
     return [cell for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]

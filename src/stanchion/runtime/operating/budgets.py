@@ -20,7 +20,7 @@ from stanchion.runtime.deciding.open_calls import released_key, reserved_by, run
 from stanchion.runtime.deciding.start import START_MS
 from stanchion.runtime.people.authority import tell_answered
 from stanchion.stores.leasing.lease import POOLS, is_slice, lender_key, lender_of
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -246,7 +246,7 @@ def _line(shield: Shield, named: NamedBudget, unit: Unit) -> Line:
     """The counter of a budget, as it is in the store; of hours, days or months, the one that was
     spent from last."""
     name = key(named.tenant, "budget", named.budget, unit.name.lower(), *named.scope)
-    periods: list[Seen] = []
+    periods: list[SeenCell] = []
     for seen in shield.store.look(name):
         window = _WINDOW.fullmatch(seen.key)
         if seen.key == name:

@@ -9,7 +9,7 @@ from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By, named
 from stanchion.approvals.digest import Request
 from stanchion.kernel.counter_scopes import FLEET
-from stanchion.kernel.gates import Standing, standing_key, standing_of
+from stanchion.kernel.gates import GateStanding, standing_key, standing_of
 from stanchion.kernel.state import ABSENT, FOREVER
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
 from stanchion.policy.schema import id_of
@@ -196,7 +196,7 @@ def _request(shield: Shield, purpose: Purpose, tenant: str | None, scope: str, w
     )
 
 
-def standing(shield: Shield, tenant: str | None = None) -> Standing:
+def standing(shield: Shield, tenant: str | None = None) -> GateStanding:
     """The states of a tenant and of what is in it, as the store has them; `*` is the fleet."""
     return standing_of(shield.store.read(standing_key(shield.tenancy.of(tenant)))[1])
 

@@ -21,11 +21,11 @@ from stanchion.runtime.remote.errors import (
     unjudged,
 )
 from stanchion.runtime.remote.messages import (
-    Call,
+    CallOutcome,
+    CallRequest,
     Done,
     Fault,
     Go,
-    Outcome,
     Raised,
     Refusal,
     Value,
@@ -83,16 +83,16 @@ class RequestedUndos:
         if len(self._known) > MAX_UNDO:
             self._known.popitem(last=False)
 
-    def run(self, request: str) -> Flow[Outcome]:
+    def run(self, request: str) -> Flow[CallOutcome]:
         """Undo a call; gives what came of it."""
         undo = self._known.pop(request, None)
         if undo is None:
-            return Outcome(fault=Fault("LookupError", text="no way to undo it is known here"))
+            return CallOutcome(fault=Fault("LookupError", text="no way to undo it is known here"))
         try:
             yield undo
         except Exception as error:  # noqa: BLE001 - whatever an undo raises, the broker is told
-            return Outcome(fault=told(error))
-        return Outcome()
+            return CallOutcome(fault=told(error))
+        return CallOutcome()
 
 
 class CarriedCall:
@@ -110,7 +110,7 @@ class CarriedCall:
         self._seen: Read | None = None
         self._error: Exception | None = None
 
-    def call(self, talk: Conversation, request: Call) -> Flow[Any]:
+    def call(self, talk: Conversation, request: CallRequest) -> Flow[Any]:
         """Ask for it, run it when told to, and give what the broker lets the agent have."""
         reply = yield from talk.ask(request)
         while isinstance(reply, Go):
@@ -139,7 +139,7 @@ class CarriedCall:
             raise misfit(reply) from behind
         raise misfit(reply)
 
-    def _run(self, go: Go) -> Flow[Outcome]:
+    def _run(self, go: Go) -> Flow[CallOutcome]:
         tool, (args, kwargs) = self._tool, self._given
         if go.args is not None:
             was = self._took.content
@@ -154,15 +154,15 @@ class CarriedCall:
                 )
         except Exception as error:  # noqa: BLE001 - the broker decides what every failure means
             self._error = error
-            return Outcome(
+            return CallOutcome(
                 fault=told(error, isinstance(error, TypeError) and not tool.fits(args, kwargs))
             )
         if tool.undo is not None:
             self._undos.remember(go.request, Invoke(tool.undo, args, kwargs))
         content, self._seen = sent(lambda: read(value))
-        return Outcome(content)
+        return CallOutcome(content)
 
-    def _told(self, talk: Conversation, outcome: Outcome) -> Flow[Any]:
+    def _told(self, talk: Conversation, outcome: CallOutcome) -> Flow[Any]:
         """Tell what came of it; where nobody can be told, what came of it is nobody's to have."""
         try:
             try:
@@ -172,10 +172,10 @@ class CarriedCall:
                     self._error = ToolFailed(
                         f"`{self._tool.name}` has run, and its result is too large: {error}"
                     )
-                    return (yield from talk.say(Outcome(fault=told(self._error))))
+                    return (yield from talk.say(CallOutcome(fault=told(self._error))))
                 # Longer than anybody reads: an error that cannot be judged is withheld.
                 unread = Fault(outcome.fault.name, outcome.fault.bases, " " * MOST_TEXT)
-                return (yield from talk.say(Outcome(fault=unread)))
+                return (yield from talk.say(CallOutcome(fault=unread)))
         except BrokerLost as lost:
             why = f"`{self._tool.name}` has run, and its outcome could not be judged: {lost}"
         raise Refused(unjudged(why, Stage.TOOL_RESULT)) from None

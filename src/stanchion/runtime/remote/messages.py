@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.experience.guidance import Beside
+from stanchion.experience.guidance import CallBeside
 from stanchion.kernel.decision import Decision
 
-VERSION: Final = 1
+VERSION: Final = 2
 """What both sides speak; a broker turns away whoever speaks another."""
 
 LOST: Final = "lost"
@@ -114,7 +114,7 @@ class Began(WireMessage, frozen=True):
     locks: bool = False
 
 
-class Report(RunRequest, frozen=True):
+class EventReport(RunRequest, frozen=True):
     """Judge an event of a stage; `fields` are its fields, `fault` the error itself where there is
     one."""
 
@@ -123,7 +123,7 @@ class Report(RunRequest, frozen=True):
     fault: Fault | None = None
 
 
-class Call(RunRequest, frozen=True):
+class CallRequest(RunRequest, frozen=True):
     """Judge a call that the client runs when it is told to; `key` names what is to happen once, and
     `usage` is what the tool says that a call uses."""
 
@@ -139,7 +139,7 @@ class Call(RunRequest, frozen=True):
     usage: dict[str, int | float] | None = None
 
 
-class Outcome(WireMessage, frozen=True):
+class CallOutcome(WireMessage, frozen=True):
     """What came of a function that the client was told to run."""
 
     value: Value | None = None
@@ -221,7 +221,7 @@ class Witnessed(WireMessage, frozen=True):
     offset: int
 
 
-InRun = Report | Call | RollBack | Notices | Advise | Escalate | AskBypass | End
+InRun = EventReport | CallRequest | RollBack | Notices | Advise | Escalate | AskBypass | End
 """What it asks for in a run."""
 Request = InRun | Begin | Resume | Tighten | Answer | Witness | Witnessed
 """What a client asks for."""
@@ -271,7 +271,7 @@ class Refusal(WireMessage, frozen=True):
     ticket: str | None = None
     behind: bool = False
     undone: bool = False
-    beside: Beside | None = None
+    beside: CallBeside | None = None
 
 
 class Misused(WireMessage, frozen=True):

@@ -43,14 +43,14 @@ from stanchion.runtime.remote.messages import (
     AskBypass,
     Began,
     Begin,
-    Call,
+    CallRequest,
     Decided,
     Done,
     End,
     Escalate,
+    EventReport,
     Go,
     Notices,
-    Report,
     Resume,
     Value,
 )
@@ -222,7 +222,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
             value, _ = sent(lambda: read(fields))
         try:
             reply = yield from self._simply(
-                lambda: Report(**self._named(), stage=stage, fields=value, fault=fault)
+                lambda: EventReport(**self._named(), stage=stage, fields=value, fault=fault)
             )
         except Refused as lost:
             why = lost.decision.findings[0].args[0]
@@ -278,7 +278,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         carried, said = CarriedCall(self._undos, tool, args, kwargs), tool.declared
 
         def talk(conversation: Conversation) -> Flow[Any]:
-            request = Call(
+            request = CallRequest(
                 **self._named(),
                 tool=tool.name,
                 args=carried.sent,

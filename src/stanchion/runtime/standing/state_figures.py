@@ -16,7 +16,7 @@ from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.regex import regex
 from stanchion.kernel.state import StoreLost, key
 from stanchion.kernel.units import Unit
-from stanchion.stores.seen import Seen
+from stanchion.stores.seen import SeenCell
 from stanchion.telemetry.catalogue import BUDGET_USED, STORE_UP, TICKETS_WAITING
 from stanchion.telemetry.registry import Series
 
@@ -107,7 +107,9 @@ def _limit(guard: Any, unit: Unit, of_task: bool, whose: str) -> int | None:
     return limit
 
 
-def _spent(tenant: str, cell: Seen, limits: dict[tuple[str, str], LimitOf]) -> SpentBudget | None:
+def _spent(
+    tenant: str, cell: SeenCell, limits: dict[tuple[str, str], LimitOf]
+) -> SpentBudget | None:
     taken = _PARTS.fullmatch(cell.key)
     if taken is None:
         return None

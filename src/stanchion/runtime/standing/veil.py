@@ -30,7 +30,7 @@ from stanchion.policy.veil import (
 )
 from stanchion.runtime.standing.occurring import tell_fact, trail_lost
 from stanchion.stores.protocol import at_once, ends_here
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 from stanchion.stores.wrapped import Wrapped
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class VeiledStore(Wrapped):
         """A cell's number and value."""
         return renamed(self._store.read(self._hide(key)), self._known)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Every cell whose key begins so."""
         for seen in self._store.look(self._hide(prefix)):
             yield renamed(seen, self._known)

@@ -6,7 +6,7 @@ What can be read is read as a whole, and what cannot is said to be unread.
 
 from stanchion.runtime.values.read_value import (
     Read,
-    Told,
+    RemoteValue,
     arguments,
     project,
     read,
@@ -17,8 +17,8 @@ from stanchion.runtime.values.type_readers import Seen, Unreadable
 
 __all__ = [
     "Read",
+    "RemoteValue",
     "Seen",
-    "Told",
     "Unreadable",
     "arguments",
     "project",

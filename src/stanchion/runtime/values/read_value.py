@@ -95,7 +95,7 @@ def project(value: Any) -> Any:
     return _ValueReader(copies=False).whole(value).content
 
 
-class Told(dict[str, Any]):
+class RemoteValue(dict[str, Any]):
     """A value that was read in another process: what was read of it there stands for it, or why it
     could not be. A mapping, because arguments are; it is empty, and nobody looks into it."""
 
@@ -144,7 +144,7 @@ class _ValueReader(msgspec.Struct, eq=False):
                 return known
         if kind is ValueLeaf:
             return self._leaf(value)[0], value
-        if kind is Told:
+        if kind is RemoteValue:
             return self._told(value)
         self._plain = self._plain and (kind is dict or kind is list)
         form = form_of(value)
@@ -215,7 +215,7 @@ class _ValueReader(msgspec.Struct, eq=False):
             self._note(unread, seen)
         return content, handed
 
-    def _told(self, value: Told) -> tuple[Any, Any]:
+    def _told(self, value: RemoteValue) -> tuple[Any, Any]:
         said = value.said
         if isinstance(said, Unreadable):
             raise said
@@ -291,7 +291,7 @@ def restored(value: Any, content: Any, changed: Any) -> Any:
     if changed is content:
         return value
     kind = type(value)
-    if kind is Told:
+    if kind is RemoteValue:
         return changed
     if value is None or is_any(kind, (str, bool, int, float)):
         return unspelled(changed) if type(changed) is str else changed

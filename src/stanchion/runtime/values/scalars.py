@@ -202,7 +202,10 @@ def _moment(value: Any) -> ValueLeaf:
     zone = value.tzinfo
     if zone is not None and not (name_of(type(zone)) in _ZONES and is_of_its_module(type(zone))):
         return ValueLeaf(
-            {"$object": "datetime.datetime"}, value, "a time with a custom time zone", Seen.NOTHING
+            {"$object": "datetime.datetime"},
+            value,
+            "a time with a custom time zone",
+            Seen.NOTHING,
         )
     told = value.isoformat()
     named = "" if zone is None else str(zone)

@@ -18,7 +18,7 @@ from stanchion.stores.postgres.connections import (
     words_for,
 )
 from stanchion.stores.postgres.pool import PoolWords, PostgresPool
-from stanchion.stores.postgres.request import Requests, reply_of
+from stanchion.stores.postgres.request import PostgresRequests, reply_of
 from stanchion.stores.queue import Room, Visit, finishes
 from stanchion.stores.track import Track
 
@@ -63,7 +63,7 @@ class PostgresCarrying:
         self._address: Final = address
         self._timeout_s: Final = timeout_s
         self._clock: Final = clock
-        self._requests: Final = Requests(schema)
+        self._requests: Final = PostgresRequests(schema)
         self.track: Final = Track()
         self._carried = 0
         server = address.name

@@ -11,7 +11,7 @@ from psycopg import sql
 from stanchion.kernel.state import BUCKETS, CLOCK
 from stanchion.stores.postgres import request as wire
 from stanchion.stores.postgres.request import value_of
-from stanchion.stores.seen import Hold, Seen, Took
+from stanchion.stores.seen import Hold, SeenCell, Took
 
 PORTION: Final = 500
 MANY: Final = 4_000
@@ -66,7 +66,7 @@ class PostgresListing:
             return seen.number, seen.value
         return 0, None
 
-    def cells(self, prefix: str) -> Iterator[Seen]:
+    def cells(self, prefix: str) -> Iterator[SeenCell]:
         """Every cell whose key begins so."""
         last, now = self._times()
         start, after = prefix, 0
@@ -114,7 +114,7 @@ class PostgresListing:
         return last, max(last, now if self._clock is None else self._clock())
 
 
-def _seen(row: list[bytes | None], now: int) -> Seen:
+def _seen(row: list[bytes | None], now: int) -> SeenCell:
     key, number, touched, width, head, ring, value, amounts, buckets = row
     lapsed = list(zip(_numbers(buckets), _numbers(amounts), strict=True))
     total = _number(number) - sum(amount for _, amount in lapsed)
@@ -129,7 +129,7 @@ def _seen(row: list[bytes | None], now: int) -> Seen:
         live = sum(held) - sum(
             amount for bucket, amount in lapsed if bucket > max(oldest, newest - BUCKETS)
         )
-    return Seen(_text(key), total, value_of(value), live, _number(touched))
+    return SeenCell(_text(key), total, value_of(value), live, _number(touched))
 
 
 def _hold(row: list[bytes | None], now: int) -> Hold:

@@ -180,7 +180,7 @@ class SentLines(NamedTuple):
     all_locks: bytes | None
 
 
-class Requests:
+class PostgresRequests:
     """Makes arguments of batches, and remembers what does not change."""
 
     def __init__(self, schema: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 
 
 class PostgresStore:
@@ -108,7 +108,7 @@ class PostgresStore:
         """A cell's number and value."""
         return self._listing.one(key)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Every cell whose key begins so, in the order of their keys."""
         return self._listing.cells(prefix)
 

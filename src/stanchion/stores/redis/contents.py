@@ -15,7 +15,7 @@ from stanchion.stores.redis.address import answered
 from stanchion.stores.redis.connection import command
 from stanchion.stores.redis.packed import RedisKeys, tag_of, unpack_reply, unpack_value
 from stanchion.stores.redis.pool import RedisPool
-from stanchion.stores.seen import Hold, Seen, Took
+from stanchion.stores.seen import Hold, SeenCell, Took
 
 PORTION: Final = 256
 WINDOW, RECORD, SPEND, PERMITS = b"wrhp"
@@ -43,7 +43,7 @@ class RedisListing:
         seen = list(self._seen([self._keys.cell(name)], 0))
         return (seen[0].number, seen[0].value) if seen else (0, None)
 
-    def cells(self, prefix: str) -> Iterator[Seen]:
+    def cells(self, prefix: str) -> Iterator[SeenCell]:
         """Every cell whose key begins so; first all keys are gathered, then their cells are
         read."""
         found = sorted(self._scan(self._keys.cell(re.sub(r"([*?\[\]\\])", r"\\\1", prefix)) + b"*"))
@@ -72,7 +72,7 @@ class RedisListing:
                 return self._hold(found, raw, max(self._now(), last), last)[-1]
         return None
 
-    def _seen(self, names: list[bytes], now: int) -> Iterator[Seen]:
+    def _seen(self, names: list[bytes], now: int) -> Iterator[SeenCell]:
         """Cells as they stand; what nobody touched for long enough is gone, whether or not the
         server knows."""
         for name, raw, last in self._with_time(names):
@@ -81,7 +81,7 @@ class RedisListing:
                 if touched + keep > last:
                     value = unpack_value(raw[_cell.size :]) if kind == RECORD else None
                     live = _live(raw, max(now, last)) if kind == WINDOW else None
-                    yield Seen(self._shown(name), int(number), value, live, int(touched))
+                    yield SeenCell(self._shown(name), int(number), value, live, int(touched))
             except UNREADABLE as error:
                 raise StoreLost(self._damaged(name)) from error
 

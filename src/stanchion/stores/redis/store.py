@@ -26,7 +26,7 @@ from stanchion.stores.redis.packed import (
     unpack_reply,
 )
 from stanchion.stores.redis.pool import RedisPool
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.seen import Hold, SeenCell
 from stanchion.stores.track import Track
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class RedisStore:
         """A cell's number and value."""
         return self._listing.one(key)
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Every cell whose key begins so, in the order of their keys; of a cluster, those of the
         node that is asked."""
         return self._listing.cells(prefix)

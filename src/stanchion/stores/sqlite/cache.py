@@ -1,5 +1,5 @@
-"""What a process knows of the file, as a `State` to carry batches out on; it holds until somebody
-else writes."""
+"""What a process knows of the file, as a `CellState` to carry batches out on; it holds until
+somebody else writes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from stanchion.kernel.cells import (
     UNBOUND,
     WIDTH,
     Cell,
+    CellState,
     Dirty,
-    State,
 )
 from stanchion.kernel.holds import HELD, Taken
 from stanchion.kernel.state import FOREVER, Batch, Fresh, LiveRecord, Reply, as_text
@@ -175,7 +175,7 @@ class Cache:
 
     def __init__(self, cursor: sqlite3.Cursor, version: int) -> None:
         self.version = version
-        self.state = State()
+        self.state = CellState()
         self.dirty = self.state.dirty = Dirty()
         self.known: dict[str, KeptRow] = {}
         self.rows: dict[str, KeptRow] = {}

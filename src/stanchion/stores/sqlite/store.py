@@ -15,7 +15,7 @@ from stanchion.kernel.cells import KEEP, NUMBER, TOUCHED, Cell, value_of
 from stanchion.kernel.holds import REMEMBERED
 from stanchion.kernel.state import CLOCK, EPOCH, Batch, Reply, StoreForgot, StoreLost
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.seen import Hold, Seen, open_hold, seen
+from stanchion.stores.seen import Hold, SeenCell, open_hold, seen
 from stanchion.stores.sqlite.cache import (
     BATCH,
     HOLD,
@@ -170,7 +170,7 @@ class SqliteStore:
                 return cell[NUMBER], value_of(cell)
         return 0, None
 
-    def look(self, prefix: str = "") -> Iterator[Seen]:
+    def look(self, prefix: str = "") -> Iterator[SeenCell]:
         """Every cell whose key begins so, in the order of their keys; one that is not swept yet is
         left out."""
         last, now = self._times()

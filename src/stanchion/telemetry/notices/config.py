@@ -50,7 +50,7 @@ class Webhook(
     secret_env: str | None = None
 
 
-class Command(
+class OwnCommand(
     WantedNotices,
     frozen=True,
     forbid_unknown_fields=True,
@@ -66,7 +66,7 @@ class Command(
 class NotifyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where notices go, by names that are made up here."""
 
-    destinations: dict[str, Webhook | Command] = {}
+    destinations: dict[str, Webhook | OwnCommand] = {}
 
 
 class ConfigMistake(NamedTuple):
@@ -88,7 +88,7 @@ def mistakes(file: NotifyFile) -> Iterator[ConfigMistake]:
         match one:
             case Webhook():
                 yield from _webhook(at, one)
-            case Command() if not os.path.isabs(one.command[0]):
+            case OwnCommand() if not os.path.isabs(one.command[0]):
                 yield ConfigMistake(
                     (*at, "command", 0),
                     f"`{one.command[0]}` is not an absolute path: write the full path, so that "

@@ -12,7 +12,7 @@ from typing import Final
 
 from stanchion.telemetry.kinds import Kind, Occurrence
 from stanchion.telemetry.notices.command import CommandRun
-from stanchion.telemetry.notices.config import Command, NotifyFile, Webhook
+from stanchion.telemetry.notices.config import NotifyFile, OwnCommand, Webhook
 from stanchion.telemetry.notices.courier import Courier, CourierReport
 from stanchion.telemetry.notices.message import Destination, message_of
 from stanchion.telemetry.notices.spool import Delivery, Spool
@@ -33,7 +33,9 @@ class Post(CourierReport):
     ) -> None:
         self.path, self.file, self.folder = path, file, folder
         programs = [
-            Path(one.command[0]) for one in file.destinations.values() if isinstance(one, Command)
+            Path(one.command[0])
+            for one in file.destinations.values()
+            if isinstance(one, OwnCommand)
         ]
         self.files = (path, *programs)
         """Files that nobody but the operator should change."""
@@ -116,12 +118,12 @@ class Post(CourierReport):
             )
 
 
-def destination_of(one: Webhook | Command, environ: Mapping[str, str]) -> Destination:
+def destination_of(one: Webhook | OwnCommand, environ: Mapping[str, str]) -> Destination:
     """What sends to a destination as a file has it."""
     match one:
         case Webhook():
             return WebhookPost(one.url, lambda: secret_of(one, environ), one.deadline_s)
-        case Command():
+        case OwnCommand():
             return CommandRun(one.command, one.deadline_s)
 
 

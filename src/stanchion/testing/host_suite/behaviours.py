@@ -24,7 +24,7 @@ from stanchion.testing.host_suite.scene import (
     Turn,
     script,
 )
-from stanchion.testing.host_suite.table import Table, played
+from stanchion.testing.host_suite.table import HostTable, played
 from stanchion.testing.operators import operator
 
 
@@ -74,7 +74,7 @@ NO_ROOT: Final = {
 }
 
 
-def allow(table: Table) -> None:
+def allow(table: HostTable) -> None:
     """What is allowed runs once, as it was asked for; the model reads its result, the user the
     answer."""
     seen = table.play({"name": "bare"}, script(("look", {"name": "bob"}), "bob has a page"))
@@ -86,7 +86,7 @@ def allow(table: Table) -> None:
     holds(("tool_result", "look", "ALLOW"), seen.decided)
 
 
-def block(table: Table) -> None:
+def block(table: HostTable) -> None:
     """What is refused does not run, and the model reads why and what to do instead."""
     seen = table.play(
         {"name": "b", "guards": [NO_ROOT]},
@@ -100,7 +100,7 @@ def block(table: Table) -> None:
     same([one for one in seen.decided if one[2] == "BLOCK"], [("tool_call", "look", "BLOCK")])
 
 
-def modify(table: Table) -> None:
+def modify(table: HostTable) -> None:
     """A call whose arguments were changed runs with the changed ones alone."""
     seen = table.play(
         {"name": "m"}, script(("take", {"name": "t", "limit": 999}), "done"), guards=[Capped()]
@@ -112,7 +112,7 @@ def modify(table: Table) -> None:
     holds(("tool_call", "take", "REDACT"), seen.decided)
 
 
-def redact(table: Table) -> None:
+def redact(table: HostTable) -> None:
     """Of a result with a secret in it, nobody gets the secret, and the model gets the rest."""
     policy = {"name": "r", "guards": [{"use": "secrets"}]}
     seen = table.play(policy, script(("look", {"name": "ann"}), "done"))
@@ -123,7 +123,7 @@ def redact(table: Table) -> None:
     holds(("tool_result", "look", "REDACT"), seen.decided)
 
 
-def usage(table: Table) -> None:
+def usage(table: HostTable) -> None:
     """What the model reports as used is charged, and once."""
     policy = {"name": "u", "guards": [{"use": "budget", "tokens": 1_000_000, "per": "task"}]}
     seen = table.play(policy, script(("look", {"name": "bob"}), "done"))
@@ -131,7 +131,7 @@ def usage(table: Table) -> None:
     same(table.used("tokens"), 2 * (INPUT_TOKENS + OUTPUT_TOKENS))
 
 
-def parallel(table: Table) -> None:
+def parallel(table: HostTable) -> None:
     """Calls of one turn are judged each for itself, and together they never exceed a limit."""
     names = ["a", "b", "root", "ann", "c", "d"]
     asked = [("look", {"name": name}) for name in names]
@@ -168,7 +168,7 @@ def shield_at(folder: Path, known: Operator) -> Shield:
     )
 
 
-def pause(table: Table) -> None:
+def pause(table: HostTable) -> None:
     """A call that waits for a person does not run; once an operator has said yes it runs in another
     process, once. The host's own pause goes on where it was; a host that has none is asked anew."""
     signer, known = operator("ann")
@@ -193,7 +193,7 @@ SAID: Final = f"The key of ann is {KEY}, as you have asked."
 HIDDEN: Final = "The key of ann is [redacted:github-pat], as you have asked."
 
 
-def stream(table: Table) -> None:
+def stream(table: HostTable) -> None:
     """A secret that comes in pieces is redacted before anybody sees one of them; a host that cannot
     do that streams nothing at all."""
     seen = table.play({"name": "s", "guards": [{"use": "secrets"}]}, script(SAID), streams=True)
@@ -214,7 +214,7 @@ BROKEN: Final = ("could not be judged", "the clock is broken")
 is recorded."""
 
 
-def error(table: Table) -> None:
+def error(table: HostTable) -> None:
     """A tool's failure is judged as one, and whoever reads its words reads no secret."""
     policy = {"name": "e", "guards": [{"use": "secrets"}]}
     seen = table.play(policy, script(("look", {"name": "nobody"}), "nobody has no page"))
@@ -226,7 +226,7 @@ def error(table: Table) -> None:
         same(seen.answer, "nobody has no page")
 
 
-def crash(table: Table) -> None:
+def crash(table: HostTable) -> None:
     """A guard that raises, or anything else of Stanchion's that fails, lets nothing run, and
     somebody is told."""
 
@@ -246,7 +246,7 @@ def crash(table: Table) -> None:
     )
 
 
-def timeout(table: Table) -> None:
+def timeout(table: HostTable) -> None:
     """A guard that does not answer in time lets nothing run."""
 
     def sleeps(event: Any, stop: Any) -> None:
@@ -261,7 +261,7 @@ def _asked() -> list[Turn]:
     return script(("look", {"name": "bob"}), "done")
 
 
-def _undisturbed(table: Table) -> None:
+def _undisturbed(table: HostTable) -> None:
     """The same scene without a fault goes well: what stops it with one is the fault, and nothing of
     the host's."""
     seen = table.play({"name": "calm"}, _asked())
@@ -290,7 +290,7 @@ NO_VAULT: Final = {
 }
 
 
-def handoff(table: Table) -> None:
+def handoff(table: HostTable) -> None:
     """A handoff is judged before it happens, a refused one does not happen, and the agent that
     takes over is guarded as the first one is."""
     turns = script(
@@ -336,7 +336,7 @@ def check(driver: Driver, behaviour: str, way: str, folder: Path) -> None:
     does something else. What is declared out of the host's reach is left to its probe."""
     judge = JUDGES[behaviour]
     if behaviour not in driver.beyond:
-        judge(Table(driver, way, folder))
+        judge(HostTable(driver, way, folder))
 
 
 def check_probes(driver: Driver, tests: Mapping[str, Any]) -> None:

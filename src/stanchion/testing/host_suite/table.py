@@ -20,7 +20,7 @@ ANOTHER = "stanchion.testing.host_suite.another_process"
 LONGEST_S = 120
 
 
-class Table:
+class HostTable:
     """Plays scenes with one driver, one way."""
 
     def __init__(self, driver: Driver, way: str, folder: Path) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from stanchion.kernel.state import Batch, Reply, text_or_value
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
-from stanchion.stores.seen import Seen
+from stanchion.stores.seen import SeenCell
 from stanchion.testing.clock import FakeClock
 
 Make = Callable[[FakeClock], Store]
@@ -113,6 +113,6 @@ def shown(reply: Reply) -> Reply:
     return msgspec.structs.replace(reply, fresh=tuple(fresh))
 
 
-def written(cells: Iterator[Seen]) -> list[tuple[Any, ...]]:
+def written(cells: Iterator[SeenCell]) -> list[tuple[Any, ...]]:
     """Cells that something is in; a line that took nothing may leave one, or none."""
     return [(cell.key, cell.number, cell.value, cell.live) for cell in cells if cell.number]

@@ -25,7 +25,7 @@ from stanchion.policy.errors import Fault, PolicyError
 from stanchion.runtime.answers.isolated.wire import (
     MARK,
     ProcessDied,
-    Raised,
+    RaisedInside,
     answer_received,
     answer_to,
     event_sent,
@@ -103,14 +103,14 @@ class GuardProcess:
         try:
             if not self._ready:
                 begun = self._asked(b"", START_S)
-                if type(begun) is Raised:
+                if type(begun) is RaisedInside:
                     raise begun.error
                 self._ready, self._contextual = True, begun == CONTEXT
             said = self._asked(event_sent(event, context) if self._contextual else body, within_s)
         except ConnectionError:
             raise ProcessDied from None
         self.quiet = True
-        if type(said) is Raised:
+        if type(said) is RaisedInside:
             raise said.error
         return said
 

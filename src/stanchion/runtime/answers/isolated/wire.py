@@ -52,7 +52,7 @@ class OtherShape:
     itself."""
 
 
-class Raised(msgspec.Struct, frozen=True):
+class RaisedInside(msgspec.Struct, frozen=True):
     """Stands for an error that the code raised: nothing but the name of its type leaves the
     process."""
 
@@ -117,7 +117,7 @@ def answer_received(body: bytes) -> Any:
         case ["other"]:
             return OtherShape()
         case ["raised", str(name)] if name.isidentifier() and len(name) <= 200:
-            return Raised(name)
+            return RaisedInside(name)
         case _:
             raise AnswerUnreadable
 
