@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.loosening import loosenings
@@ -98,7 +98,7 @@ def test_a_stream_has_the_density_of_its_policy() -> None:
         list(_shield("secrets", matches_a_kb=0).run(agent="a").stream([KEYS[:10_500], "end"]))
 
 
-@pytest.mark.parametrize("name", SizeLimits.__struct_fields__[2:])
+@pytest.mark.parametrize("name", ReadLimits.__struct_fields__[2:])
 def test_a_moved_limit_is_another_policy_and_may_be_a_looser_one(name: str) -> None:
     usual = load_policy(_policy({}, "shell"))
     moved = load_policy(_policy({name: getattr(LIMITS, name) + 1}, "shell"))

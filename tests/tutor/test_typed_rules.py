@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stanchion.readings.claims.claim import Claim, Predicate
-from stanchion.readings.claims.facts import RanFact
+from stanchion.readings.claims.facts import Ran
 from stanchion.tutor.rules.rule import RuleError
 from stanchion.tutor.rules.typed import TypedRules, read_typed_rules, spoken_for
 
@@ -22,18 +22,18 @@ SIZE = {
 @pytest.mark.parametrize(
     ("ran", "claim"),
     [
-        (RanFact(("stat", "-c", "%s", "./a"), 0, "12\n"), Claim(Predicate.BYTES, "a", 12)),
-        (RanFact(("stat", "-c", "%s", "a"), 1, "12\n"), None),
-        (RanFact(("stat", "-c", "%s", "a"), 0, "12\n13\n"), None),
-        (RanFact(("stat", "-c", "%s", "a"), 0, "12\n", whole=False), None),
-        (RanFact(("stat", "-c", "%s", "a", "b"), 0, "12\n"), None),
-        (RanFact(("stat", "-c", "%n", "a"), 0, "12\n"), None),
-        (RanFact(("stat", "-c", "%s", ""), 0, "12\n"), None),
-        (RanFact(("stat", "-c", "%s", "a"), 0, f"{'9' * 19}\n"), None),
-        (RanFact((), 0, "12\n"), None),
+        (Ran(("stat", "-c", "%s", "./a"), 0, "12\n"), Claim(Predicate.BYTES, "a", 12)),
+        (Ran(("stat", "-c", "%s", "a"), 1, "12\n"), None),
+        (Ran(("stat", "-c", "%s", "a"), 0, "12\n13\n"), None),
+        (Ran(("stat", "-c", "%s", "a"), 0, "12\n", whole=False), None),
+        (Ran(("stat", "-c", "%s", "a", "b"), 0, "12\n"), None),
+        (Ran(("stat", "-c", "%n", "a"), 0, "12\n"), None),
+        (Ran(("stat", "-c", "%s", ""), 0, "12\n"), None),
+        (Ran(("stat", "-c", "%s", "a"), 0, f"{'9' * 19}\n"), None),
+        (Ran((), 0, "12\n"), None),
     ],
 )
-def test_what_a_rule_speaks_for(ran: RanFact, claim: Claim | None) -> None:
+def test_what_a_rule_speaks_for(ran: Ran, claim: Claim | None) -> None:
     rules = read_typed_rules({"rules": [SIZE]})
     assert spoken_for(rules[0], ran) == claim
     assert [one for _, one in TypedRules(rules).speak(ran)] == ([] if claim is None else [claim])
@@ -46,16 +46,16 @@ def test_a_name_takes_the_same_everywhere_and_puts_in_no_other() -> None:
         "claim": {"predicate": "file", "subject": "{a}"},
     }
     (rule,) = read_typed_rules({"rules": [told]})
-    assert spoken_for(rule, RanFact(("cmp", "x", "y"), 0)) is None
-    assert spoken_for(rule, RanFact(("cmp", "{a}", "{a}"), 0)) == Claim(Predicate.FILE, "{a}")
+    assert spoken_for(rule, Ran(("cmp", "x", "y"), 0)) is None
+    assert spoken_for(rule, Ran(("cmp", "{a}", "{a}"), 0)) == Claim(Predicate.FILE, "{a}")
 
 
 def test_a_rule_may_be_about_several_ends_and_deny() -> None:
     claim = {"predicate": "exists", "subject": "{p}", "polarity": False}
     told = {"id": "gone", "command": ["ls", "{p}"], "rc": [1, 2], "claim": claim}
     (rule,) = read_typed_rules({"rules": [told]})
-    assert spoken_for(rule, RanFact(("ls", "x"), 2)) == Claim(Predicate.EXISTS, "x", polarity=False)
-    assert spoken_for(rule, RanFact(("ls", "x"), 0)) is None
+    assert spoken_for(rule, Ran(("ls", "x"), 2)) == Claim(Predicate.EXISTS, "x", polarity=False)
+    assert spoken_for(rule, Ran(("ls", "x"), 0)) is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from stanchion.kernel.sizes import SizeLimits
+from stanchion.kernel.sizes import ReadLimits
 from stanchion.policy.faults.entry import FaultEntries, TextEntry
 from stanchion.policy.json_schema import meanings
 from stanchion.policy.load import packs
@@ -51,7 +51,7 @@ PARTS: list[tuple[str, type[msgspec.Struct]]] = [
     ("`tools.<name>`", ToolEntry),
     ("`guards[]`: what every entry may say", Placement),
     ("`guards[].applies_to`", AppliesTo),
-    ("`limits`", SizeLimits),
+    ("`limits`", ReadLimits),
     ("`escalation`", Escalation),
     ("`bypass`", Bypassing),
     ("`degrade`", Degrade),

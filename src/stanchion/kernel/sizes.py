@@ -45,7 +45,7 @@ Depth = Annotated[int, msgspec.Meta(ge=1, le=64)]
 """How deep something may be read: a compiled parser does not notice the end of its stack."""
 
 
-class SizeLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReadLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of the engine itself."""
 
     warnings: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 3
@@ -75,7 +75,7 @@ class SizeLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """SQL is unclear where brackets stand deeper in each other."""
 
 
-LIMITS: Final = SizeLimits()
+LIMITS: Final = ReadLimits()
 
 _LONG: Final = (str, dict, list, tuple)
 """What can have more than one character."""

@@ -28,7 +28,7 @@ from stanchion.kernel.option import (
     Wider,
     directions,
 )
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.sections import (
@@ -423,7 +423,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which kind of fault a failure is; these entries override the shipped table."""
     guards: tuple[Any, ...] = ()
     """The guards that judge events; each entry names its guard with `use`."""
-    limits: SizeLimits = LIMITS
+    limits: ReadLimits = LIMITS
     """Limits of the engine itself."""
     escalation: Escalation = Escalation()
     """Who answers escalated actions, and how long an action waits."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from stanchion.kernel.content import CONTENT
 from stanchion.kernel.guard import TooDense
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.readings.fingerprint import fingerprint
 from stanchion.readings.joined import joined
 from stanchion.readings.texts import leaves
@@ -190,10 +190,10 @@ class Reader:
     read: Callable[[Any], Reading[Any]]
     """Gives the reading of an event; nothing of it is worked out yet."""
 
-    limits: SizeLimits
+    limits: ReadLimits
     """How much of an event is read before it is refused unread."""
 
-    def __init__(self, limits: SizeLimits = LIMITS) -> None:
+    def __init__(self, limits: ReadLimits = LIMITS) -> None:
         self.limits = limits
         self.read = partial(Reading, reader=self)
 

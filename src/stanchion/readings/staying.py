@@ -8,7 +8,7 @@ from typing import Any, Final
 from stanchion.kernel.actions import Action
 from stanchion.kernel.declared import effect_of
 from stanchion.kernel.events import ToolCall
-from stanchion.kernel.sizes import SizeLimits
+from stanchion.kernel.sizes import ReadLimits
 from stanchion.readings.commands.shapes import Text
 from stanchion.readings.names import plain
 from stanchion.readings.paths.targets import targets_in
@@ -88,7 +88,7 @@ def _is_written_here(reading: Any) -> bool:
     )
 
 
-def _reaches(text: Text, limits: SizeLimits) -> bool:
+def _reaches(text: Text, limits: ReadLimits) -> bool:
     """Whether what runs may hand something to another machine."""
     if any(not known or _is_remote(url) for url, known in destinations(text, limits)):
         return True

@@ -44,7 +44,7 @@ class Turn:
 
 
 def report(size: int) -> bytes:
-    return packed(m.EventReport("1", "run", "", "tool_result", m.Value({"result": "x" * size})))
+    return packed(m.StageReport("1", "run", "", "tool_result", m.Value({"result": "x" * size})))
 
 
 def test_places_are_counted_by_user_and_by_tenant() -> None:

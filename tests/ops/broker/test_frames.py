@@ -41,7 +41,7 @@ NAMES = [
     for kind in (
         m.Begin,
         m.Resume,
-        m.EventReport,
+        m.StageReport,
         m.CallRequest,
         m.End,
         m.Notices,
@@ -149,7 +149,7 @@ def test_a_token_of_another_run_speaks_for_no_run(broker: Path, data: st.DataObj
         token = data.draw(
             st.sampled_from([right, "", "0" * 64, right[:-1], right.upper()]) | st.text(max_size=64)
         )
-        report = m.EventReport("1", mine.id, token, "tool_call", m.Value({"tool": "x", "args": {}}))
+        report = m.StageReport("1", mine.id, token, "tool_call", m.Value({"tool": "x", "args": {}}))
         call = m.CallRequest("2", mine.id, token, "x", m.Value({}))
         sock.sendall(HELLO + packed(report) + packed(call))
         _, *replies = answers(sock)
@@ -200,7 +200,7 @@ def test_a_session_of_nobody_is_turned_away(broker: Path) -> None:
 
 def test_the_same_request_gets_its_first_answer(broker: Path) -> None:
     with through(broker) as far, far.run() as run, connected(broker) as sock:
-        report = m.EventReport(
+        report = m.StageReport(
             "1", run.id, run._began.token, "tool_call", m.Value({"tool": "x", "args": {}})
         )
         sock.sendall(HELLO + packed(report) * 3)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from stanchion.readings.claims.claim import CheckVerdict, Claim, Predicate
 from stanchion.readings.claims.evidence import Evidence
-from stanchion.readings.claims.facts import RanFact
+from stanchion.readings.claims.facts import Ran
 
 
 def seen(*commands: tuple[tuple[str, ...], int, str]) -> Evidence:
     evidence = Evidence()
     for number, (argv, rc, out) in enumerate(commands):
-        evidence.take(f"Obs{number}", RanFact(argv, rc, out), changes=False)
+        evidence.take(f"Obs{number}", Ran(argv, rc, out), changes=False)
     return evidence
 
 
@@ -33,7 +33,7 @@ def test_of_many_texts_only_the_one_in_question_is_looked_at() -> None:
 
 def test_what_is_seen_again_is_not_new_and_not_kept_twice() -> None:
     evidence = Evidence()
-    cat = RanFact(("cat", "a"), 0, "x\n")
+    cat = Ran(("cat", "a"), 0, "x\n")
     assert len(evidence.take("Obs1", cat, changes=False)) == 2
     assert [evidence.take(f"Obs{n}", cat, changes=False) for n in range(2, 50)] == [()] * 48
     assert len(list(evidence.known(Claim(Predicate.LINES, "a", 1)))) == 1
@@ -46,6 +46,6 @@ def test_what_speaks_for_and_against_is_kept_both() -> None:
 
 def test_a_change_makes_the_world_old_and_no_run() -> None:
     evidence = seen((("cat", "a"), 0, "x\n"))
-    evidence.take("Obs9", RanFact(("touch", "b"), 0), changes=True)
+    evidence.take("Obs9", Ran(("touch", "b"), 0), changes=True)
     assert evidence.judge(Claim(Predicate.EXISTS, "a")).verdict is CheckVerdict.UNDECIDABLE
     assert evidence.judge(Claim(Predicate.SUCCEEDED, "cat a")).verdict is CheckVerdict.PROVABLE

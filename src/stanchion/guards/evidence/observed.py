@@ -24,7 +24,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings import Reading
 from stanchion.readings.act import ToolAct, act_of
 from stanchion.readings.claims.claim import PATHLESS, Claim, Predicate, same_path
-from stanchion.readings.claims.facts import Content, Fact, RanFact, facts
+from stanchion.readings.claims.facts import Content, Fact, Ran, facts
 from stanchion.readings.names import plain
 from stanchion.readings.shell.command import WRITES, Command
 from stanchion.readings.shell.outcome import decided
@@ -218,7 +218,7 @@ def _told(argv: Strings, status: int, printed: Printed) -> Iterator[Fact]:
     text = printed.text
     if text and not text.endswith("\n") and argv[0] not in ("cat", "head", "tail"):
         text += "\n"
-    yield from facts(RanFact(argv, status, text, whole=printed.whole))
+    yield from facts(Ran(argv, status, text, whole=printed.whole))
 
 
 def _in_folder(command: Command, fact: Fact) -> Fact:

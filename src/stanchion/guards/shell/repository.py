@@ -17,7 +17,7 @@ from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import SizeLimits
+from stanchion.kernel.sizes import ReadLimits
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings import Reading
@@ -119,7 +119,7 @@ class RepositoryGuard(msgspec.Struct, frozen=True, dict=True):
         return worst
 
     @cached_property
-    def _about(self) -> Callable[[Text, SizeLimits], tuple[Unsure, ...]]:
+    def _about(self) -> Callable[[Text, ReadLimits], tuple[Unsure, ...]]:
         return lru_cache(KEPT)(self.shell.verdict.unsure)
 
     def actions(self) -> tuple[Action, ...]:

@@ -29,7 +29,7 @@ from stanchion.kernel.findings import TELL, Finding
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.readings.shell.analysis import Analysis, analysed
 from stanchion.readings.shell.changed import is_elsewhere
 from stanchion.readings.shell.command import Command, find_roots
@@ -84,7 +84,7 @@ class ShellJudge:
         self._last: tuple[Analysis | None, list[Danger]] = (None, [])
         self.own = {family: ACTIONS[action] for family, action in given.items()}
 
-    def of(self, text: Text, risk: Risk, limits: SizeLimits = LIMITS) -> Finding | None:
+    def of(self, text: Text, risk: Risk, limits: ReadLimits = LIMITS) -> Finding | None:
         """What is said of a text for a tool of this risk; None where it may run."""
         found = analysed(text, limits)
         if self.allowed is not None:
@@ -152,13 +152,13 @@ class ShellJudge:
             danger.command, found.commands
         )
 
-    def unsure(self, text: Text, limits: SizeLimits) -> tuple[Unsure, ...]:
+    def unsure(self, text: Text, limits: ReadLimits) -> tuple[Unsure, ...]:
         """The dangers of a text about which a repository is asked."""
         found = analysed(text, limits)
         pairs = [(danger, self._questions(danger, found)) for danger in self._dangers(found)]
         return tuple([Unsure(danger, questions) for danger, questions in pairs if questions])
 
-    def told(self, text: Text, dangers: list[Danger], limits: SizeLimits) -> Finding | None:
+    def told(self, text: Text, dangers: list[Danger], limits: ReadLimits) -> Finding | None:
         """What is said of a text for dangers of it that are better known by now."""
         return self._said(dangers, analysed(text, limits))
 

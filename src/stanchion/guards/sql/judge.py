@@ -12,7 +12,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.names import Names, glob, names
 from stanchion.kernel.option import ACTIONS
-from stanchion.kernel.sizes import SizeLimits
+from stanchion.kernel.sizes import ReadLimits
 from stanchion.readings import Reading
 from stanchion.readings.commands.words import COMMAND, role_of, runner_of
 from stanchion.readings.sql.clients import ClientText, given_by, given_by_code
@@ -52,8 +52,8 @@ UNLISTED: Final = "is not on the list of what may be touched"
 
 
 Readings = tuple[
-    Callable[[str, str | None, SizeLimits], tuple[Statement, ...]],
-    Callable[[str, SizeLimits], bool],
+    Callable[[str, str | None, ReadLimits], tuple[Statement, ...]],
+    Callable[[str, ReadLimits], bool],
 ]
 
 
@@ -66,7 +66,7 @@ def readings() -> Readings:
     return classify, is_sql
 
 
-def _is_sql(text: str, limits: SizeLimits) -> bool:
+def _is_sql(text: str, limits: ReadLimits) -> bool:
     return may_be_sql(text) and readings()[1](text, limits)
 
 
@@ -163,7 +163,7 @@ class Judge:
             given += [each for _, text in texts for each in given_by_code(text)]
         return given
 
-    def _texts(self, event: ToolCall, wanted: frozenset[str], limits: SizeLimits) -> Iterator[str]:
+    def _texts(self, event: ToolCall, wanted: frozenset[str], limits: ReadLimits) -> Iterator[str]:
         """The texts of a call that are SQL: what was named as SQL, what looks like it where it is
         expected, and what is plainly SQL wherever it stands."""
         expected = dict.fromkeys(values_named(event.args, wanted))
@@ -194,7 +194,7 @@ class Judge:
         return self._guard.dialect if self._guard.dialect is not None else dialect_said_by(tool)
 
     def _worst(
-        self, text: str, dialect: str | None, risk: Risk, limits: SizeLimits
+        self, text: str, dialect: str | None, risk: Risk, limits: ReadLimits
     ) -> Finding | None:
         """The worst of one text; of equally bad things the weightiest, and of those the first."""
         statements = readings()[0](text, dialect, limits)

@@ -155,7 +155,7 @@ class Judging:
 
     def _in_run(self, run: Run, request: m.InRun, client: ClientSide) -> m.Reply:
         match request:
-            case m.EventReport():
+            case m.StageReport():
                 return m.Decided(plain(drive(attended(reported(run, request), client), run.desk)))
             case m.CallRequest():
                 return called(run, request, client)
@@ -209,7 +209,7 @@ class Judging:
         return DONE
 
 
-def reported(run: Run, request: m.EventReport) -> Any:
+def reported(run: Run, request: m.StageReport) -> Any:
     """The flow that judges what a client reports."""
     stage = Stage(request.stage)
     value = request.fields

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from stanchion.readings.claims.claim import CheckVerdict, Claim, Predicate, fault, normal
-from stanchion.readings.claims.facts import Content, Fact, RanFact, facts
+from stanchion.readings.claims.facts import Content, Fact, Ran, facts
 from stanchion.readings.word_lists import Strings
 
 OF_A_PATH: Final = frozenset({
@@ -169,7 +169,7 @@ class Evidence:
         self._runs: dict[tuple[str, str], ObservedFact] = {}
 
     def take(
-        self, observation: str, ran: RanFact, changes: bool, scope: str = ""
+        self, observation: str, ran: Ran, changes: bool, scope: str = ""
     ) -> tuple[ObservedFact, ...]:
         """Learn from a command; gives what is new. One that could change something makes what was
         seen before old."""

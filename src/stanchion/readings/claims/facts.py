@@ -26,7 +26,7 @@ _SUM: Final = regex(r"([0-9a-f]{64}) [ *](.+)\n")
 _VERSION: Final = regex(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+[0-9A-Za-z.+~-]*)")
 
 
-class RanFact(msgspec.Struct, frozen=True):
+class Ran(msgspec.Struct, frozen=True):
     """A command that ran to its end. `whole` says that nothing of its output was cut off; `writes`,
     that no wall kept it from writing; `beyond` are those of its words that lead to where walls hide
     things from it."""
@@ -51,7 +51,7 @@ class Content(msgspec.Struct, frozen=True):
 Fact = Claim | Content
 
 
-def facts(ran: RanFact) -> tuple[Fact, ...]:
+def facts(ran: Ran) -> tuple[Fact, ...]:
     """What follows from a command: how it ended, and what it tells of the world."""
     if not ran.argv:
         return ()
@@ -61,7 +61,7 @@ def facts(ran: RanFact) -> tuple[Fact, ...]:
     return (ended, *(one for one in told if not _is_of_walls(one, ran)), *_version(ran))
 
 
-def _is_of_walls(fact: Fact, ran: RanFact) -> bool:
+def _is_of_walls(fact: Fact, ran: Ran) -> bool:
     """Whether walls round a command may have made a fact, and not the world: it is about a path
     that leads behind them, or about writing, which they forbade."""
     path = fact.path if isinstance(fact, Content) else fact.subject
@@ -70,7 +70,7 @@ def _is_of_walls(fact: Fact, ran: RanFact) -> bool:
     return isinstance(fact, Claim) and fact.predicate is Predicate.WRITABLE and not ran.writes
 
 
-def _test(ran: RanFact) -> Iterator[Fact]:
+def _test(ran: Ran) -> Iterator[Fact]:
     words = ran.argv[1:]
     if ran.argv[0] == "[":
         if not words or words[-1] != "]":
@@ -94,7 +94,7 @@ _FLAGS: Final[Mapping[str, Predicate]] = {
 }
 
 
-def _wc(ran: RanFact) -> Iterator[Fact]:
+def _wc(ran: Ran) -> Iterator[Fact]:
     kinds = {"-l": Predicate.LINES, "-c": Predicate.BYTES}
     if len(ran.argv) < 3 or ran.argv[1] not in kinds:
         return
@@ -104,20 +104,20 @@ def _wc(ran: RanFact) -> Iterator[Fact]:
         yield Claim(kinds[ran.argv[1]], same_path(path), int(told[1]))
 
 
-def _sha256sum(ran: RanFact) -> Iterator[Fact]:
+def _sha256sum(ran: Ran) -> Iterator[Fact]:
     path = _only(ran.argv[1:])
     told = _SUM.fullmatch(ran.stdout) if _clean(ran) else None
     if path is not None and told is not None and told[2] == path:
         yield Claim(Predicate.DIGEST, same_path(path), told[1])
 
 
-def _cat(ran: RanFact) -> Iterator[Fact]:
+def _cat(ran: Ran) -> Iterator[Fact]:
     path = _only(ran.argv[1:])
     if path is not None and _clean(ran):
         yield Content(same_path(path), ran.stdout, whole=True)
 
 
-def _part(ran: RanFact) -> Iterator[Fact]:
+def _part(ran: Ran) -> Iterator[Fact]:
     """`head` and `tail`: a part of a file, however much of it."""
     words = ran.argv[1:]
     if len(words) > 1 and words[0] in ("-n", "-c"):
@@ -127,7 +127,7 @@ def _part(ran: RanFact) -> Iterator[Fact]:
         yield Content(same_path(path), ran.stdout, whole=False)
 
 
-def _grep(ran: RanFact) -> Iterator[Fact]:
+def _grep(ran: Ran) -> Iterator[Fact]:
     asked = _asked(ran.argv[1:])
     if asked is None or ran.rc not in (0, 1):
         return
@@ -155,7 +155,7 @@ def _asked(words: Strings) -> tuple[str, str] | None:
     return (pattern, rest[1]) if literal and REPLACED not in pattern else None
 
 
-def _version(ran: RanFact) -> Iterator[Fact]:
+def _version(ran: Ran) -> Iterator[Fact]:
     if len(ran.argv) != 2 or ran.argv[1] != "--version" or not _clean(ran):
         return
     told = {found[1] for found in _VERSION.finditer(ran.stdout.partition("\n")[0])}
@@ -175,11 +175,11 @@ def _is_path(word: str) -> bool:
     return bool(word) and not word.startswith("-")
 
 
-def _clean(ran: RanFact) -> bool:
+def _clean(ran: Ran) -> bool:
     return ran.rc == 0 and ran.whole and REPLACED not in ran.stdout
 
 
-_TELLS: Final[Mapping[str, Callable[[RanFact], Iterator[Fact]]]] = {
+_TELLS: Final[Mapping[str, Callable[[Ran], Iterator[Fact]]]] = {
     "test": _test,
     "[": _test,
     "wc": _wc,

@@ -8,7 +8,7 @@ from shlex import join
 from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.readings import act_words as words
 from stanchion.readings.act import ToolAct, Use, act_of
 from stanchion.readings.commands import Held
@@ -114,7 +114,7 @@ def targets(
     args: Mapping[str, Any],
     seeing: Seeing,
     commands: Sequence[Held],
-    limits: SizeLimits = LIMITS,
+    limits: ReadLimits = LIMITS,
 ) -> Iterator[PathTarget]:
     """The paths that a call names: by the names of their arguments, in lists and deeper down too;
     those of its commands; and texts under other names that look like one."""
@@ -304,7 +304,7 @@ def _is_put(name: str, text: str, looks: bool, said: ToolAct) -> bool:
     return name in words.LOOSE_PUTS and not words.MAKES.isdisjoint(said.words)
 
 
-def _in_shell(text: Text, base: str, limits: SizeLimits) -> Iterator[PathTarget]:
+def _in_shell(text: Text, base: str, limits: ReadLimits) -> Iterator[PathTarget]:
     from stanchion.readings.shell.paths import paths_in
 
     text = text if isinstance(text, str) else join(text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.readings.names import TOOL
 from stanchion.readings.shell import passed, shells, wrappers
 from stanchion.readings.shell.command import Command
@@ -52,7 +52,7 @@ class Analysis(msgspec.Struct, frozen=True, gc=False):
     passed: tuple[Command, ...] = ()
 
 
-def analysed(text: str | tuple[str, ...], limits: SizeLimits = LIMITS) -> Analysis:
+def analysed(text: str | tuple[str, ...], limits: ReadLimits = LIMITS) -> Analysis:
     """Analyse a text, whatever it is, or a command whose words are given one by one."""
     if not isinstance(text, str):
         if text[0] == TOOL:
@@ -87,7 +87,7 @@ def _walking() -> tuple[Collection[str], type[Walker]]:
 
 
 @lru_cache(maxsize=KEPT)
-def _kept(text: str, limits: SizeLimits) -> Analysis:
+def _kept(text: str, limits: ReadLimits) -> Analysis:
     words = text.split() if PLAIN.fullmatch(text) is not None else []
     if words and _is_alone(text, words):
         return Analysis((Command(tuple(words)),), steps=len(words))

@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import SizeLimits
+from stanchion.kernel.sizes import ReadLimits
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act import Use
 from stanchion.readings.paths.place import is_known
@@ -207,7 +207,7 @@ class ChangedFile(NamedTuple):
 
 
 @lru_cache(KEPT)
-def changed_in(text: str | Strings, limits: SizeLimits) -> tuple[ChangedFile, ...]:
+def changed_in(text: str | Strings, limits: ReadLimits) -> tuple[ChangedFile, ...]:
     """What the commands of a text change, beside what their redirections and their plain effects
     say."""
     read = analysed(text, limits)

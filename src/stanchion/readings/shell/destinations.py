@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import SizeLimits
+from stanchion.kernel.sizes import ReadLimits
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command, is_remote
 from stanchion.readings.shell.known import by_name
@@ -37,7 +37,7 @@ class ShellDestination(NamedTuple):
 
 
 @lru_cache(KEPT)
-def destinations(text: str | Strings, limits: SizeLimits) -> tuple[ShellDestination, ...]:
+def destinations(text: str | Strings, limits: ReadLimits) -> tuple[ShellDestination, ...]:
     """Where a shell text goes, in order; a host without a scheme gets that of the web."""
     found = analysed(text, limits)
     return tuple(dict.fromkeys([one for command in found.commands for one in of_command(command)]))

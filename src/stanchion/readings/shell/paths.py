@@ -10,7 +10,7 @@ from typing import Final, Literal
 from unicodedata import normalize
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act import Use
 from stanchion.readings.paths.included import Swap, included, patched, swapped
@@ -120,12 +120,12 @@ class Used(NamedTuple):
 
 
 @lru_cache(KEPT)
-def paths_in(text: str, limits: SizeLimits = LIMITS) -> tuple[Used, ...]:
+def paths_in(text: str, limits: ReadLimits = LIMITS) -> tuple[Used, ...]:
     """The paths that a shell text would use, as far as it is known which they are."""
     return tuple(_paths_in(text, limits))
 
 
-def _paths_in(text: str, limits: SizeLimits) -> Iterator[Used]:
+def _paths_in(text: str, limits: ReadLimits) -> Iterator[Used]:
     commands = analysed(text, limits).commands
     if "$(" in text or "`" in text:
         yield from _in_named(commands)
@@ -168,7 +168,7 @@ def _in_named(commands: Sequence[Command]) -> Iterator[Used]:
                     yield Used(f"{names[head + end]}{rest}", use, "", "", False)
 
 
-def swaps_of(text: str | Strings, limits: SizeLimits) -> list[Swap]:
+def swaps_of(text: str | Strings, limits: ReadLimits) -> list[Swap]:
     """The swaps that a shell text makes in files, by `sed`."""
     if not isinstance(text, str):
         return []

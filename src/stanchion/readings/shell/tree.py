@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 
 STEPS_A_COMMAND: Final = 39
 """How many steps allow for one more command: whoever judges them takes longer than who reads
@@ -29,7 +29,7 @@ class Meter:
 
     __slots__ = ("depth", "left", "limits", "made", "noise", "steps")
 
-    def __init__(self, chars: int, limits: SizeLimits = LIMITS) -> None:
+    def __init__(self, chars: int, limits: ReadLimits = LIMITS) -> None:
         self.limits = limits
         self.steps = 0
         self.left = limits.command_steps + chars

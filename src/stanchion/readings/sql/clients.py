@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import may_stand, regex
-from stanchion.kernel.sizes import SizeLimits
+from stanchion.kernel.sizes import ReadLimits
 from stanchion.readings.programs.python import read_python
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
@@ -68,14 +68,14 @@ def may_reach_database(text: str) -> bool:
     return may_stand(text, _NAMES, _CODE.pattern)
 
 
-def given_by(text: Any, limits: SizeLimits) -> tuple[ClientText, ...]:
+def given_by(text: Any, limits: ReadLimits) -> tuple[ClientText, ...]:
     """What a shell text, or the words of one command, gives to databases."""
     whole = " ".join(text) if isinstance(text, tuple) else str(text)
     return _given(text, limits) if may_reach_database(whole) else ()
 
 
 @lru_cache(256)
-def _given(text: Any, limits: SizeLimits) -> tuple[ClientText, ...]:
+def _given(text: Any, limits: ReadLimits) -> tuple[ClientText, ...]:
     if isinstance(text, tuple) and text[0].startswith("python") and len(text) == 3:
         return given_by_code(text[2])
     found: list[ClientText] = []

@@ -19,7 +19,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.readings.sql.statement import (
     FLAT,
     HASH,
@@ -79,7 +79,7 @@ class SqlReader(msgspec.Struct, frozen=True):
     dialect: Any
     tokenizer: Any
     types: Any
-    limits: SizeLimits
+    limits: ReadLimits
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text; refuses one that cannot be cut into tokens."""
@@ -104,7 +104,7 @@ class SqlReader(msgspec.Struct, frozen=True):
 
 
 @lru_cache(32)
-def reader_of(dialect: str, limits: SizeLimits = LIMITS) -> SqlReader:
+def reader_of(dialect: str, limits: ReadLimits = LIMITS) -> SqlReader:
     """What reads a dialect. Its tokenizer has no commands: to sqlglot they are raw text, quotes and
     all, and what follows them would be cut at the wrong places."""
     known = Dialect.get_or_raise(dialect)
@@ -258,20 +258,20 @@ def _block_end(text: str, at: int, end: int, dialect: str) -> int:
     return at
 
 
-def readings_of(text: str, limits: SizeLimits) -> int:
+def readings_of(text: str, limits: ReadLimits) -> int:
     """In how many dialects a text may be read before one of them can read it: in as many as take no
     more than the longest text in one."""
     return max(1, limits.query_steps // (STEPS_A_TOKEN * max(1, len(_ROUGHLY.findall(text)))))
 
 
-def _count(tokens: Sequence[Token], limits: SizeLimits) -> None:
+def _count(tokens: Sequence[Token], limits: ReadLimits) -> None:
     """Refuse more tokens and statements than there are steps for."""
     ends = sum([token.token_type is T.SEMICOLON for token in tokens])
     if max(len(tokens) * STEPS_A_TOKEN, ends * STEPS_A_STATEMENT) > limits.query_steps:
         raise UnreadSql("it is too long to be read")
 
 
-def work_of(tokens: Sequence[Token], types: Collection[T], limits: SizeLimits = LIMITS) -> int:
+def work_of(tokens: Sequence[Token], types: Collection[T], limits: ReadLimits = LIMITS) -> int:
     """How many steps parsing these tokens takes at the most, in units of its own; refuses what is
     too much."""
     _count(tokens, limits)

@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, SizeLimits
+from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import (
     SqlPiece,
@@ -52,7 +52,7 @@ _STATEMENTS: Final = (
 
 
 @lru_cache(512)
-def is_sql(text: str, limits: SizeLimits = LIMITS) -> bool:
+def is_sql(text: str, limits: ReadLimits = LIMITS) -> bool:
     """Whether a text is nothing but SQL in some dialect."""
     if len(text) > limits.query_chars or not may_be_sql(text):
         return False
@@ -107,7 +107,7 @@ _CHANGING: Final = regex(
 
 
 def classify(
-    text: str, dialect: str | None = None, limits: SizeLimits = LIMITS
+    text: str, dialect: str | None = None, limits: ReadLimits = LIMITS
 ) -> tuple[Statement, ...]:
     """What every statement of a text does. Without a dialect it is read as several, and the worst
     reading counts: one that cannot be read is unclear, and so is a text of which one dialect hides
@@ -117,7 +117,7 @@ def classify(
     return (_remembered if len(text) <= REMEMBERED_CHARS else _classified)(text, dialect, limits)
 
 
-def _classified(text: str, dialect: str | None, limits: SizeLimits) -> tuple[Statement, ...]:
+def _classified(text: str, dialect: str | None, limits: ReadLimits) -> tuple[Statement, ...]:
     dialect = dialect if dialect is not None else dialect_begun_by(text)
     if dialect is not None:
         try:
@@ -130,7 +130,7 @@ def _classified(text: str, dialect: str | None, limits: SizeLimits) -> tuple[Sta
 _remembered: Final = lru_cache(512)(_classified)
 
 
-def _in_any(text: str, limits: SizeLimits) -> tuple[Statement, ...]:
+def _in_any(text: str, limits: ReadLimits) -> tuple[Statement, ...]:
     clear: list[SqlReading] = []
     unread: list[SqlReading | str] = []
     same = _VARYING.search(text) is None

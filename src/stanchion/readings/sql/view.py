@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stanchion.kernel.sizes import SizeLimits
+from stanchion.kernel.sizes import ReadLimits
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.blocks import (
     BEGINNING,
@@ -108,7 +108,7 @@ class _View(Struct, frozen=True):
 def read(
     text: str,
     dialect: str,
-    limits: SizeLimits,
+    limits: ReadLimits,
     inner: int = 0,
     block: bool = False,
     known: dict[str, str] | None = None,

@@ -452,7 +452,7 @@ def finding_unasked(
     without it, and what the user asked for."""
     wanted = () if about is None else about.wanted
     said = [_advice(decision), WANTED + " ".join(wanted) if wanted else ""]
-    guidance = "; ".join([words for words in said if words])
+    guidance = "; ".join(filter(None, said))
     return Finding(Action.BLOCK, code, limit, guidance=guidance, guard="kernel")
 
 
@@ -461,7 +461,7 @@ def finding_denied(decision: Decision, ticket: Ticket) -> Finding:
     task, and the agent reads how to go on without them."""
     said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
     words = [FOR_GOOD, _advice(decision)] if ticket.kind is Kind.VALUE else []
-    guidance = "; ".join([one for one in words if one])
+    guidance = "; ".join(filter(None, words))
     return Finding(Action.BLOCK, DENIED, said, guidance=guidance, guard="kernel")
 
 

@@ -114,7 +114,7 @@ class Began(WireMessage, frozen=True):
     locks: bool = False
 
 
-class EventReport(RunRequest, frozen=True):
+class StageReport(RunRequest, frozen=True):
     """Judge an event of a stage; `fields` are its fields, `fault` the error itself where there is
     one."""
 
@@ -221,7 +221,7 @@ class Witnessed(WireMessage, frozen=True):
     offset: int
 
 
-InRun = EventReport | CallRequest | RollBack | Notices | Advise | Escalate | AskBypass | End
+InRun = StageReport | CallRequest | RollBack | Notices | Advise | Escalate | AskBypass | End
 """What it asks for in a run."""
 Request = InRun | Begin | Resume | Tighten | Answer | Witness | Witnessed
 """What a client asks for."""

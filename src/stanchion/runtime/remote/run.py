@@ -48,10 +48,10 @@ from stanchion.runtime.remote.messages import (
     Done,
     End,
     Escalate,
-    EventReport,
     Go,
     Notices,
     Resume,
+    StageReport,
     Value,
 )
 from stanchion.runtime.values import arguments, read
@@ -222,7 +222,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
             value, _ = sent(lambda: read(fields))
         try:
             reply = yield from self._simply(
-                lambda: EventReport(**self._named(), stage=stage, fields=value, fault=fault)
+                lambda: StageReport(**self._named(), stage=stage, fields=value, fault=fault)
             )
         except Refused as lost:
             why = lost.decision.findings[0].args[0]

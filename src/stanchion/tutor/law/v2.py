@@ -15,7 +15,7 @@ import msgspec
 
 from stanchion.readings.claims.claim import CheckVerdict, Claim, fault, normal
 from stanchion.readings.claims.evidence import ClaimStanding, Evidence
-from stanchion.readings.claims.facts import RanFact, facts
+from stanchion.readings.claims.facts import Ran, facts
 from stanchion.tutor.advice.advisor import WIP, CardAdvice, PlayHistory
 from stanchion.tutor.advice.failures import GameTrace, goes_in_a_circle
 from stanchion.tutor.advice.intent import IntentCourse
@@ -308,7 +308,7 @@ class TutorV2:
         # What was stopped tells nothing, and may have changed something: it is taken as a command
         # without words.
         ended = argv if came.ended else ()
-        ran = RanFact(ended, came.rc, came.stdout, came.stderr, came.whole, move.write, came.beyond)
+        ran = Ran(ended, came.rc, came.stdout, came.stderr, came.whole, move.write, came.beyond)
         fails = came.rc != 0 and len(facts(ran)) <= 1  # that it failed is all that it tells
         self._played.stepped(line, came.stdout or came.stderr, fails or not came.ended)
         new = self.evidence.take(seen.id, ran, came.changes)
@@ -323,7 +323,7 @@ class TutorV2:
         self._settle()
         return MoveResult(MoveVerdict.LEGAL, observation=seen, truths=truths)
 
-    def _hinted(self, seen: Observation, ran: RanFact) -> Iterator[Truth]:
+    def _hinted(self, seen: Observation, ran: Ran) -> Iterator[Truth]:
         """What rules speak for. A rule that says it is sound is believed where the law proves the
         same, and even then whoever plays scores only by claiming it."""
         for rule, claim in self.rules.speak(ran):

@@ -15,7 +15,7 @@ import msgspec
 from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.claim import COUNTS, Claim, Predicate, fault, normal
-from stanchion.readings.claims.facts import REPLACED, RanFact
+from stanchion.readings.claims.facts import REPLACED, Ran
 from stanchion.tutor.rules.rule import (
     RuleError,
     check_pattern,
@@ -145,7 +145,7 @@ def _sample(spoken: Spoken) -> Claim:
     return Claim(spoken.predicate, _PLACE.sub(fits, spoken.subject), value, spoken.polarity)
 
 
-def spoken_for(rule: TypedRule, ran: RanFact) -> Claim | None:
+def spoken_for(rule: TypedRule, ran: Ran) -> Claim | None:
     """The claim that a rule speaks for where this was seen; `None` where it does not fit."""
     taken = _words(rule.command, ran.argv)
     if taken is None or ran.rc not in (rule.rc if isinstance(rule.rc, tuple) else (rule.rc,)):
@@ -214,7 +214,7 @@ class TypedRules:
         self._ids.add(rule.id)
         self._of.setdefault(rule.command[0], []).append(rule)
 
-    def speak(self, ran: RanFact) -> Iterator[tuple[TypedRule, Claim]]:
+    def speak(self, ran: Ran) -> Iterator[tuple[TypedRule, Claim]]:
         """Each rule that fits what was seen, with the claim that it speaks for."""
         for rule in self._of.get(ran.argv[0], ()) if ran.argv else ():
             claim = spoken_for(rule, ran)
