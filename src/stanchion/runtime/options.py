@@ -57,17 +57,8 @@ class ShieldOptions(TypedDict, total=False):
 def known(options: Mapping[str, Any], *more: str) -> None:
     """Raise `TypeError` for an option that there is not, with the one that was meant, before
     anything is opened."""
-    taken = [
-        *ShieldOptions.__annotations__,
-        "source",
-        "env",
-        "store",
-        "journal",
-        "project",
-        "clock",
-        "notify",
-        *more,
-    ]
+    own = ("source", "env", "store", "journal", "project", "clock", "notify")
+    taken = [*ShieldOptions.__annotations__, *own, *more]
     unknown = next((name for name in options if name not in taken), None)
     if unknown is not None:
         from stanchion.policy.nearest import hint

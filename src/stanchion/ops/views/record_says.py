@@ -49,10 +49,6 @@ def says(name: KeyName, value: Any, now: int) -> str:
         return ""
 
 
-def _breaker(value: Any, now: int) -> str:
-    return breaker_of(circuit_of(value), "", "", False, now).words
-
-
 def _loops(value: Any, _now: int) -> str:
     if not isinstance(value, str):
         return ""
@@ -163,7 +159,7 @@ KINDS: Final[dict[str, Says]] = {
     NOTES: _notes,
     "allowed": lambda value, _: counted(len(allowances_of(value)), "allowance"),
     "asking": lambda value, _: f"tickets of {', '.join(value)}",
-    "breaker": _breaker,
+    "breaker": lambda value, now: breaker_of(circuit_of(value), "", False, now).words,
     "effect": _effect,
     "epoch": _epoch,
     "evidence": _evidence,

@@ -78,8 +78,8 @@ def _called(state: str) -> str:
 
 class BreakerView(Struct, frozen=True, omit_defaults=True):
     """A breaker of a tool: `closed`, `open` or `half_open`. `until` is the moment in milliseconds
-    at which one that is open lets a call try the tool. `agent` where it is one agent's own, `only`
-    where it refuses the calls of some runs alone."""
+    at which one that is open lets a call try the tool; `only` where it refuses the calls of some
+    runs alone."""
 
     guard: str
     state: str
@@ -88,15 +88,13 @@ class BreakerView(Struct, frozen=True, omit_defaults=True):
     failures: int = 0
     successes: int = 0
     probing: bool = False
-    agent: str = ""
     shadow: bool = False
     only: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """It in a few words."""
-        whose = f" ({self.agent})" if self.agent else ""
-        whose += " in shadow mode" if self.shadow else ""
+        whose = " in shadow mode" if self.shadow else ""
         if self.state == "closed":
             return f"closed{f', {self.failures:,} failed' if self.failures else ''}{whose}"
         whose += f", for run {' and '.join(self.only)} alone" if self.only else ""
@@ -107,17 +105,15 @@ class BreakerView(Struct, frozen=True, omit_defaults=True):
         return f"half-open, {trying}, {self.successes:,} succeeded, after {lasts}{whose}"
 
 
-def breaker_of(circuit: ToolCircuit, guard: str, agent: str, shadow: bool, now: int) -> BreakerView:
+def breaker_of(circuit: ToolCircuit, guard: str, shadow: bool, now: int) -> BreakerView:
     """A breaker as it stands at a time."""
     state = circuit.state(now)
     if state == "closed":
-        return BreakerView(guard, state, failures=circuit.failures, agent=agent, shadow=shadow)
+        return BreakerView(guard, state, failures=circuit.failures, shadow=shadow)
     probing = bool(circuit.probe) and now < circuit.expires
     cooldown_s = circuit.cooldown_ms / 1_000
-    whose = (agent, shadow, circuit.only)
-    return BreakerView(
-        guard, state, circuit.until, cooldown_s, 0, circuit.successes, probing, *whose
-    )
+    tried = (circuit.successes, probing, shadow, circuit.only)
+    return BreakerView(guard, state, circuit.until, cooldown_s, 0, *tried)
 
 
 class ToolView(Struct, frozen=True):
@@ -197,9 +193,8 @@ def _tools_in(cell: SeenCell, name: KeyName, now: int) -> ToldOfTools:
                 yield name.tenant, tool, {"state": told, "until": until}
         return
     match name.parts:
-        case ("breaker", tool, counter, *whose) if cell.value is not None:
-            agent = whose[1] if len(whose) == 2 else ""
-            broken = breaker_of(circuit_of(cell.value), counter, agent, name.shadow, now)
+        case ("breaker", tool, counter) if cell.value is not None:
+            broken = breaker_of(circuit_of(cell.value), counter, name.shadow, now)
             yield name.tenant, tool, {"breakers": (broken,)}
         case ("health", tool) if not name.shadow:
             yield (
