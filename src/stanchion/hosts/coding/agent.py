@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -30,6 +30,12 @@ class CodingAgent(Struct, frozen=True):
 
     name: str
     refuses: Callable[[str, str], HostAnswer]
+    programs: tuple[str, ...] = ()
+    """The names of its program."""
+    marks: tuple[str, ...] = ()
+    """The variables that it gives to every command it starts."""
+    stdin: Literal["socket", "pipe"] = "pipe"
+    """What a hook of it has as standard input."""
 
     def refusal(self, event: str, words: str) -> HostAnswer:
         """Refuse an event in the host's own words, whatever the event is, and known or not."""

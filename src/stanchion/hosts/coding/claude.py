@@ -34,4 +34,10 @@ def refuse(event: str, words: str) -> HostAnswer:
     return HostAnswer(msgspec.json.encode(said).decode())
 
 
-CLAUDE: Final = CodingAgent("claude", refuse)
+CLAUDE: Final = CodingAgent(
+    "claude",
+    refuse,
+    programs=("claude",),
+    marks=("CLAUDECODE", "CLAUDE_PID"),
+    stdin="socket",
+)

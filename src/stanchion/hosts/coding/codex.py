@@ -35,4 +35,10 @@ def refuse(event: str, words: str) -> HostAnswer:
     return HostAnswer(msgspec.json.encode(said).decode(), words, 2)
 
 
-CODEX: Final = CodingAgent("codex", refuse)
+CODEX: Final = CodingAgent(
+    "codex",
+    refuse,
+    programs=("codex",),
+    marks=("CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"),
+    stdin="pipe",
+)
