@@ -1,0 +1,38 @@
+"""Codex: its events, its tools and its words."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.hosts.coding.agent import CodingAgent, HostAnswer
+
+NEVER_BLOCKED: Final = frozenset({"Stop", "SubagentStop", "SessionStart", "SessionEnd"})
+"""Events where a `block` would make the agent go on, or is not heard."""
+
+
+def refuse(event: str, words: str) -> HostAnswer:
+    """The refusal of an event on standard output, by the status and on standard error: each
+    may be unheard."""
+    said: dict[str, Any]
+    match event:
+        case "PreToolUse" | "":
+            said = {
+                "hookSpecificOutput": {
+                    "hookEventName": "PreToolUse",
+                    "permissionDecision": "deny",
+                    "permissionDecisionReason": words,
+                }
+            }
+        case "PermissionRequest":
+            denied = {"behavior": "deny", "message": words}
+            said = {"hookSpecificOutput": {"hookEventName": event, "decision": denied}}
+        case _ if event in NEVER_BLOCKED:
+            said = {"systemMessage": words}
+        case _:
+            said = {"decision": "block", "reason": words}
+    return HostAnswer(msgspec.json.encode(said).decode(), words, 2)
+
+
+CODEX: Final = CodingAgent("codex", refuse)
