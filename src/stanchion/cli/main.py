@@ -61,6 +61,7 @@ GROUPS: Final = {
         "mcp": "stand between an MCP client and its servers",
         "mcp wrap": "put the servers of an MCP client behind Stanchion",
         "mcp unwrap": "restore the configuration of an MCP client",
+        "hook": "answer the hooks of coding agents; run, show and stop the daemon for them",
         "broker": "judge for agents that run as other users, out of their reach",
         "tutor": "play a game in which only what is proven counts",
         "lab": "measure guards and policies, compile bundles for players of the Tutor",

@@ -84,13 +84,13 @@ def _answered(agent: str, state: str, body: bytes | None) -> bytes:
     makes room."""
     started = None
     while True:
-        sock = _connected(state)
+        sock = connected(state)
         if sock is None:
             started = _start(state) if started is None else _checked_start(started)
             time.sleep(PAUSE_S)
             continue
         try:
-            return _exchanged(sock, agent, body)
+            return exchanged(sock, agent, body)
         except Again:
             started = None
             time.sleep(PAUSE_S)
@@ -98,7 +98,8 @@ def _answered(agent: str, state: str, body: bytes | None) -> bytes:
             sock.close()
 
 
-def _connected(state: str) -> _socket.socket | None:
+def connected(state: str) -> _socket.socket | None:
+    """A connection to the daemon; `None` where there is none."""
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         posix.chdir(f"{state}/{FOLDER}")  # the path of a socket may be short alone
@@ -112,7 +113,8 @@ def _connected(state: str) -> _socket.socket | None:
     return sock
 
 
-def _exchanged(sock: _socket.socket, agent: str, body: bytes | None) -> bytes:
+def exchanged(sock: _socket.socket, agent: str, body: bytes | None) -> bytes:
+    """What the daemon answers to a body, or to standard input, which is handed over."""
     head = f"POST /{agent} HTTP/1.1\r\nHost: localhost\r\nStanchion-Hook: {PROTOCOL}\r\n"
     head += "Content-Type: application/json\r\nConnection: close\r\n"
     head += "Stanchion-Stdin: passed\r\n" if body is None else ""

@@ -81,9 +81,9 @@ class Speakers:
             return _forged("the connection is no process's of this user")
         link = f"socket:[{inode}]"
         for known in list(self._hosts):
-            if link in _open_in(known.pid) and is_alive(known):
+            if _holds_alone(known.pid, link) and is_alive(known):
                 return self._proven(agent, known, "its connection")
-        holders = [pid for pid in _own_processes() if link in _open_in(pid)]
+        holders = [pid for pid in _own_processes() if _descriptors(pid, link)]
         found = [process_at(pid) for pid in holders]
         if len(found) != 1 or found[0] is None:
             return _forged(f"{len(found)} processes have the connection open, and not one alone")
@@ -108,6 +108,14 @@ class Speakers:
     def still(self, speaker: Speaker) -> bool:
         """Whether who was known before is still there."""
         return speaker.host is not None and is_alive(speaker.host)
+
+    def alive(self) -> int:
+        """How many hosts that have spoken still live."""
+        return sum(is_alive(each) for each in list(self._hosts))
+
+    def is_below_host(self, pid: int) -> bool:
+        """Whether a process was started by a host, directly or not."""
+        return any(self._is_host(self._programs, each.pid) for each in ancestors(pid))
 
     def _child(
         self, agent: CodingAgent, host: HostProcess, below: tuple[HostProcess, ...]
@@ -213,15 +221,23 @@ def _own_processes() -> Iterator[int]:
                 yield int(name)
 
 
-def _open_in(pid: int) -> set[str]:
-    """What a process has open."""
+def _descriptors(pid: int, link: str) -> list[str]:
+    """Which descriptors a process has of something."""
     folder = f"{PROC}/{pid}/fd"
-    found = set()
+    found = []
     with suppress(OSError):
         for name in os.listdir(folder):
             with suppress(OSError):
-                found.add(os.readlink(f"{folder}/{name}"))
+                if os.readlink(f"{folder}/{name}") == link:
+                    found.append(name)
     return found
+
+
+def _holds_alone(pid: int, link: str) -> bool:
+    """Whether a host has something open that nothing it starts is given."""
+    found = _descriptors(pid, link)
+    flags = [_text(PROC / str(pid) / "fdinfo" / name).partition("flags:")[2][:12] for name in found]
+    return bool(found) and all(int(each.split()[0], 8) & os.O_CLOEXEC for each in flags)
 
 
 def _inode(sock: socket.socket) -> str:
