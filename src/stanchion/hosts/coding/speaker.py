@@ -236,8 +236,11 @@ def _descriptors(pid: int, link: str) -> list[str]:
 def _holds_alone(pid: int, link: str) -> bool:
     """Whether a host has something open that nothing it starts is given."""
     found = _descriptors(pid, link)
-    flags = [_text(PROC / str(pid) / "fdinfo" / name).partition("flags:")[2][:12] for name in found]
-    return bool(found) and all(int(each.split()[0], 8) & os.O_CLOEXEC for each in flags)
+    flags = [
+        _text(PROC / str(pid) / "fdinfo" / name).partition("flags:")[2][:12].strip()
+        for name in found
+    ]
+    return bool(found) and all(int(each or "0", 8) & os.O_CLOEXEC for each in flags)
 
 
 def _inode(sock: socket.socket) -> str:

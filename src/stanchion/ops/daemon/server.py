@@ -121,6 +121,8 @@ class HookServer:
             hang_up(sock)
         for thread in left:
             thread.join(max(0.0, until - monotonic()))
+        self._wake.close()
+        self._woken.close()
 
     def _accept(self, listener: socket.socket) -> bool:
         try:
