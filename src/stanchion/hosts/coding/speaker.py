@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from stanchion.runtime.standing.presence import process_at
+
 
 class Process(Struct, frozen=True):
     """One process: a pid counts only together with the time it was started."""
@@ -23,3 +25,12 @@ class Speaker(Struct, frozen=True):
     """In words, for the trail: how it is known, or why it is not."""
     forged: bool = False
     """Known not to be a host's process: nothing it says is judged."""
+    begun_s: float | None = None
+    """When the process began that hands the words over, by the clock that counts from the start of
+    the system; `None` where the kernel says that the host itself has written them."""
+
+
+def is_alive(process: Process) -> bool:
+    """Whether a process is still there, and no other has its number."""
+    found = process_at(process.pid)
+    return found is not None and str(found.started) == str(process.started)
