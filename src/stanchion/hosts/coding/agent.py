@@ -22,6 +22,17 @@ LONGEST_PATH: Final = 4_096
 HERE: Final = "cwd"
 """The argument of a call that says in which folder the session is."""
 
+
+def never(_heard: Heard) -> bool:
+    """No call of this host is carried out without an outcome."""
+    return False
+
+
+def nothing(_heard: Heard) -> str:
+    """No call of this host goes on unheard."""
+    return ""
+
+
 Says = Literal[
     "begins", "prompt", "call", "asks", "result", "failure", "reply", "child", "child_reply",
     "ends", "news",
@@ -126,6 +137,11 @@ class CodingAgent(Struct, frozen=True):
     """Arguments of tools that are called otherwise than what they are."""
     shells: frozenset[str] = frozenset()
     """Tools whose failures are the exit codes of commands."""
+    runs_itself: Callable[[Heard], bool] = never
+    """Whether the host carries a call out itself, without a process, and never says what came of
+    it."""
+    fed: Callable[[Heard], str] = nothing
+    """The program that a call starts and that is typed into unheard; empty where there is none."""
     programs: tuple[str, ...] = ()
     """The names of its program."""
     marks: tuple[str, ...] = ()

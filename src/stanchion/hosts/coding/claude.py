@@ -74,7 +74,9 @@ def _refused(heard: Heard, verdict: Verdict, own: dict[str, Any]) -> dict[str, A
             return {"decision": "block", "reason": verdict.told}
         case "result":
             held = withheld(heard.tool, heard.fields.get("result"), words)
-            own |= {} if held is UNSET else {"updatedToolOutput": held}
+            if held is UNSET:
+                return {"continue": False, "stopReason": words}
+            own["updatedToolOutput"] = held
             return {"decision": "block", "reason": words}
         case "failure":
             own["additionalContext"] = words
@@ -91,11 +93,16 @@ def _changed(heard: Heard, content: Any) -> dict[str, Any]:
 
 def withheld(tool: str, result: Any, words: str) -> Any:
     """A result of the same form that has the words in the place of its content; `UNSET` where
-    nobody knows where that is."""
-    if tool.startswith("mcp__"):
-        return [{"type": "text", "text": words}]
-    if isinstance(result, str):
-        return words
+    nobody knows where that is: then the turn has to end, or the agent reads it."""
+    match result:
+        case str():
+            return words
+        case [{"type": str()}, *_]:
+            return [{"type": "text", "text": words}]
+        case {"content": [{"type": str()}, *_]}:
+            return {"content": [{"type": "text", "text": words}]}
+        case _:
+            pass
     held: Any = UNSET
     for at in CONTENT.get(tool, ()):
         put = _put(result if held is UNSET else held, at.split("."), words)

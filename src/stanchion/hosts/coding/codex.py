@@ -9,6 +9,9 @@ import msgspec
 from msgspec import UNSET
 
 from stanchion.hosts.coding.agent import CodingAgent, Heard, HostAnswer, Says, Verdict
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.analysis import analysed
+from stanchion.readings.word_lists import listed
 
 SAYS: Final[Mapping[str, Says]] = {
     "SessionStart": "begins",
@@ -71,10 +74,52 @@ def _text_of(content: Any) -> str:
     return content if isinstance(content, str) else msgspec.json.encode(content).decode()
 
 
+_PATCH: Final = regex(r"\s*(?:cd [\w./-]+ && )?apply_patch <<-?(['\"]?)(\w+)\1\n")
+
+
+def is_patch(heard: Heard) -> bool:
+    """Whether a command is nothing but a patch: this host applies it itself."""
+    command = heard.given.get("command")
+    found = _PATCH.match(command) if isinstance(command, str) else None
+    if found is None:
+        return False
+    lines = found.string[found.end() :].rstrip().split("\n")
+    return lines[-1] == found[2] and lines.count(found[2]) == 1
+
+
+FED: Final[Mapping[str, int]] = {
+    **dict.fromkeys(listed("sh bash zsh dash ksh fish pwsh"), 0),
+    **dict.fromkeys(listed("python python3 ipython node deno bun ruby irb perl php lua R ghci"), 0),
+    **dict.fromkeys(listed("psql mysql mariadb sqlite3 redis-cli mongosh ssh telnet gdb"), 1),
+    **dict.fromkeys(listed("nc ncat socat screen tmux"), 9),
+}
+"""Programs that carry out what is typed into them, and how many words they can be given without
+being given work."""
+GIVES: Final = listed("-c -e -m -p -f -r -E -V -v -h --version --help --eval --command --file")
+"""Options by which they are given work, or end at once."""
+
+
+def is_fed(heard: Heard) -> str:
+    """The program that a command starts and gives nothing to do: the agent types it in later, and
+    this host tells nobody. Empty where there is none."""
+    command = heard.given.get("command")
+    for one in analysed(command).commands if isinstance(command, str) else ():
+        most = FED.get(one.name)
+        if most is None or one.given is not None:
+            continue
+        words = one.argv[1:]
+        given = [word for word in words if word[:1] != "-"]
+        if "-i" in words or (len(given) <= most and not GIVES.intersection(words)):
+            return one.name
+    return ""
+
+
 CODEX: Final = CodingAgent(
     "codex",
     SAYS,
     answer,
     renamed={"apply_patch": {"command": "patch", "input": "patch"}},
     shells=frozenset({"Bash"}),
+    runs_itself=is_patch,
+    fed=is_fed,
 )

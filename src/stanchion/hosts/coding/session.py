@@ -37,6 +37,7 @@ LONGEST_KEPT: Final = 65_536
 AFTER_S: Final = 0.02
 """How much later than the end of the last command a process must have begun, not to be it."""
 ESCAPED: Final = "coverage.escaped"
+UNHEARD: Final = "host.unheard"
 PRINTING: Final = frozenset({b"-p", b"--print"})
 """Options by which a host works without anybody before it."""
 
@@ -166,14 +167,20 @@ class CodingSession:
 
     def _called(self, hosted: Hosted, heard: Heard) -> Verdict:
         """Judge a call that is about to be made, and remember it until its outcome comes."""
+        if fed := self.agent.fed(heard):
+            why = f"`{fed}` is started without work, and what is typed into it is told to nobody"
+            self.tell(UNHEARD, self.agent.name, why)
+            return Verdict("refuse", f"{why}: give it its commands or a script at once")
         told = self._report(hosted, heard, dict(heard.fields))
         verdict = self._decided(heard, told)
         if verdict.outcome == "go" and heard.tool in self.agent.later_prompts:
             note_later(self.shield, heard.given.values())
         asked = told.answer if verdict.outcome == "ask" else None
+        with self._lock:
+            self._over.pop(heard.key, None)  # a host may call another call the same
         self._remember(self._calls, heard.key, JudgedCall(heard, verdict, asked))
         self._remember(self._judged, _what(heard), verdict)
-        if verdict.outcome in ("go", "ask"):
+        if verdict.outcome in ("go", "ask") and not self.agent.runs_itself(heard):
             self._host.began(heard.session, heard.key)
         return verdict
 
