@@ -169,7 +169,7 @@ class CodingAgent(Struct, frozen=True):
         says = self.says.get(event) if type(event) is str else None
         if type(event) is not str or says is None:
             named = event if type(event) is str else ""
-            raise BadHook(named, f"`{brief(named)}` is no event of {self.name} that is known here")
+            raise BadHook(named, f"{brief(named)} is no event of {self.name} that is known here")
         for name, kind in {"session_id": str, "cwd": str, **NEEDED.get(says, {})}.items():
             if type(body.get(name)) is not kind:
                 raise BadHook(event, f"`{event}` does not say its `{name}` as a {kind.__name__}")
@@ -207,7 +207,7 @@ class CodingAgent(Struct, frozen=True):
         """Refuse an event in the host's own words, whatever the event is, and known or not."""
         says = self.says.get(event, "call")
         name = event if event in self.says else "PreToolUse"
-        return self.words(Heard(name, says, "", "/"), Verdict("refuse", words))
+        return self.words(Heard(name, says, "", "/", again=True), Verdict("refuse", words))
 
     def _fields(self, says: Says, body: dict[str, Any]) -> tuple[Stage | None, dict[str, Any]]:
         match says:
