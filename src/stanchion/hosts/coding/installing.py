@@ -26,6 +26,7 @@ from stanchion.kernel.regex import regex
 RECORDS: Final = "installed"
 ONLY_JSON: Final = "allowManagedHooksOnly"
 ONLY_TOML: Final = "allow_managed_hooks_only"
+FOLDER: Final = str(CLIENT.parent)
 
 
 class InstallRecord(Struct, frozen=True):
@@ -125,39 +126,43 @@ _BLOCK: Final = regex(rf"^{_BEGINS}\r?\n.*?^{_ENDS}(?:\r?\n|\Z)", re.MULTILINE |
 
 
 def _in_toml(text: str, hooks: Mapping[str, Any]) -> str:
+    """Requirements with hooks in blocks that are marked as ours. `features.hooks` is pinned, since
+    an option of Codex switches managed hooks off, too."""
     text = _BLOCK.sub("", text)
     old = _toml(text)
-    theirs = old.get("hooks", {})
-    if old.get(ONLY_TOML) not in (None, True) or not isinstance(theirs, dict):
-        raise BadSettings(
-            f"it says `{ONLY_TOML}` or `hooks` in a way of its own: correct that first"
-        )
     end = "\r\n" if "\r\n" in text else "\n"
-    head = [] if ONLY_TOML in old else [f"{ONLY_TOML} = true"]
-    folder = {} if "managed_dir" in theirs else {"managed_dir": str(CLIENT.parent)}
-    tail = [
-        line for name, one in folder.items() for line in ("[hooks]", f"{name} = {_quoted(one)}")
-    ]
+    theirs, features = old.get("hooks", {}), old.get("features", {})
+    head = [f"{ONLY_TOML} = true"] if ONLY_TOML not in old else []
+    head += ["features.hooks = true"] if "hooks" not in features else []
+    tail = ["[hooks]", f"managed_dir = {_quoted(FOLDER)}"] if "managed_dir" not in theirs else []
     for event, group in hooks.items():
         tail += [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]"]
         tail += [f"{name} = {_quoted(one)}" for name, one in group["hooks"][0].items()]
     blocks = [end.join([_BEGINS, *lines, _ENDS, ""]) if lines else "" for lines in (head, tail)]
     made = blocks[0] + text + ("" if text.endswith("\n") or not text else end) + blocks[1]
     added = {event: [*theirs.get(event, []), group] for event, group in hooks.items()}
-    if _toml(made, ours=True) != {**old, ONLY_TOML: True, "hooks": {**theirs, **folder, **added}}:
-        raise BadSettings("its `hooks` cannot be added to: write them as `[[hooks.PreToolUse]]`")
-    return made
+    wanted = {
+        **old,
+        ONLY_TOML: True,
+        "features": {**features, "hooks": True},
+        "hooks": {"managed_dir": FOLDER, **theirs, **added},
+    }
+    try:
+        if tomllib.loads(made) == wanted:
+            return made
+    except tomllib.TOMLDecodeError:
+        pass
+    raise BadSettings(
+        f"it says something else of hooks: give it `{ONLY_TOML} = true`, `hooks = true` in "
+        f"`[features]`, and `managed_dir` in `[hooks]`"
+    )
 
 
-def _toml(text: str, ours: bool = False) -> dict[str, Any]:
+def _toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadSettings(
-            "its `[hooks]` cannot be added to: give it a `managed_dir`, or take it out"
-            if ours
-            else f"it is not TOML: {error}"
-        ) from None
+        raise BadSettings(f"it is not TOML: {error}") from None
 
 
 def _quoted(value: str | int) -> str:
