@@ -128,10 +128,10 @@ _BLOCK: Final = regex(rf"^{_BEGINS}\r?\n.*?^{_ENDS}(?:\r?\n|\Z)", re.MULTILINE |
 def _in_toml(text: str, hooks: Mapping[str, Any]) -> str:
     """Requirements with hooks in blocks that are marked as ours. `features.hooks` is pinned, since
     an option of Codex switches managed hooks off, too."""
-    text = _BLOCK.sub("", text)
+    whole, text = text, _BLOCK.sub("", text)
     old = _toml(text)
     end = "\r\n" if "\r\n" in text else "\n"
-    theirs, features = old.get("hooks", {}), old.get("features", {})
+    theirs, features = _table(old, "hooks"), _table(old, "features")
     head = [f"{ONLY_TOML} = true"] if ONLY_TOML not in old else []
     head += ["features.hooks = true"] if "hooks" not in features else []
     tail = ["[hooks]", f"managed_dir = {_quoted(FOLDER)}"] if "managed_dir" not in theirs else []
@@ -139,6 +139,8 @@ def _in_toml(text: str, hooks: Mapping[str, Any]) -> str:
         tail += [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]"]
         tail += [f"{name} = {_quoted(one)}" for name, one in group["hooks"][0].items()]
     blocks = [end.join([_BEGINS, *lines, _ENDS, ""]) if lines else "" for lines in (head, tail)]
+    if _BLOCK.findall(whole) == [block for block in blocks if block]:
+        return whole
     made = blocks[0] + text + ("" if text.endswith("\n") or not text else end) + blocks[1]
     added = {event: [*theirs.get(event, []), group] for event, group in hooks.items()}
     wanted = {
@@ -156,6 +158,11 @@ def _in_toml(text: str, hooks: Mapping[str, Any]) -> str:
         f"it says something else of hooks: give it `{ONLY_TOML} = true`, `hooks = true` in "
         f"`[features]`, and `managed_dir` in `[hooks]`"
     )
+
+
+def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = data.get(name, {})
+    return found if isinstance(found, dict) else {}
 
 
 def _toml(text: str) -> dict[str, Any]:
