@@ -44,7 +44,7 @@ def over_http(port: int, text: str, headers: dict[str, str] | None = None) -> di
             del kept[port]
             return {"status": 0, "text": ""}
         rest += part
-    if b"connection: close" in head.lower():
+    if b"connection: close" in head.lower() or "Connection" in given:
         sock.close()
         del kept[port]
     return {"status": int(head.split()[1]), "text": rest.decode()}

@@ -69,9 +69,9 @@ def python(code: str, *words: object) -> list[str]:
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_host_that_connects_is_known(here: Place, name: str) -> None:
     host = here.host(name)
-    for _ in range(2):
-        assert host.does("http", here.port, PROMPT)["status"] == 200
-    assert here.heard[0] == here.heard[1]
+    for more in ({}, {"Connection": "close"}, {}):  # the last one is another connection
+        assert host.does("http", here.port, PROMPT, more)["status"] == 200
+    assert here.heard[0] == here.heard[1] == here.heard[2]
     speaker = here.speaker
     assert (speaker.host, speaker.above, speaker.forged) == (process(host.pid), (), False)
     assert speaker.begun_s is None

@@ -64,7 +64,7 @@ class RealFiles(msgspec.Struct, frozen=True):
         surely = sorted(surely, key=lambda one: one.use in CHANGES)
         found = {(one.text, one.base): one.use for one in surely}
         return RealPathsQuestion(
-            self.files.root, tuple(found), tuple(found.values()), reading.event.run.task
+            self.files.begun, tuple(found), tuple(found.values()), reading.event.run.task
         )
 
     def judge(

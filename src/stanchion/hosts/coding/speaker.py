@@ -235,12 +235,9 @@ def _descriptors(pid: int, link: str) -> list[str]:
 
 def _holds_alone(pid: int, link: str) -> bool:
     """Whether a host has something open that nothing it starts is given."""
-    found = _descriptors(pid, link)
-    flags = [
-        _text(PROC / str(pid) / "fdinfo" / name).partition("flags:")[2][:12].strip()
-        for name in found
-    ]
-    return bool(found) and all(int(each or "0", 8) & os.O_CLOEXEC for each in flags)
+    found = [_text(PROC / str(pid) / "fdinfo" / name) for name in _descriptors(pid, link)]
+    flags = [int("0" + text.partition("flags:\t")[2].partition("\n")[0], 8) for text in found]
+    return bool(flags) and all(each & os.O_CLOEXEC for each in flags)
 
 
 def _inode(sock: socket.socket) -> str:

@@ -16,6 +16,7 @@ from time import monotonic, sleep
 from typing import Final
 
 from stanchion import Shield, typed
+from stanchion.audit.layout import write_private
 from stanchion.hosts.coding import AGENTS, client
 from stanchion.hosts.coding.sessions import Sessions
 from stanchion.hosts.coding.settings import AgentsConfig, read_config
@@ -24,6 +25,7 @@ from stanchion.locks.files import attempt
 from stanchion.ops.daemon.server import LOG, DaemonStatus, HookServer
 
 LOCK: Final = "daemon.lock"
+SECRET: Final = "secret"
 BACKLOG: Final = 128
 MOST_LOG: Final = 1 << 20
 STOP_S: Final = 30.0
@@ -74,7 +76,10 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
     path = Path(client.SOCKET)
     path.unlink(missing_ok=True)  # whoever listened there has ended: the lock is this process's
     local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    sessions = Sessions(lambda project: Shield.load(config.policy, project=project))
+    secret = _secret(folder)
+    sessions = Sessions(
+        lambda root: Shield.load(config.policy, project=root, folder=root, host_secret=secret)
+    )
     try:
         server = HookServer(AGENTS, speakers, sessions.hear, config.port, trouble, refuses)
         signal.set_wakeup_fd(server.wakes_by, warn_on_full_buffer=False)
@@ -93,6 +98,17 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
     finally:
         sessions.close()
         LOG.info("process %s has ended", os.getpid())
+
+
+def _secret(folder: Path) -> str:
+    """What the runs of this user's hosts are known again by, made where there is none."""
+    file = folder / SECRET
+    with suppress(FileExistsError):
+        write_private(file, os.urandom(32).hex().encode(), new=True)
+    found = file.read_text("ascii").strip()
+    if len(found) != 64:
+        raise NoDaemon(f"`{file}` is cut off: remove it, which ends the trust of open sessions")
+    return found
 
 
 def _loopback(port: int) -> tuple[socket.socket | None, str]:
