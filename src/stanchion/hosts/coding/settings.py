@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.foreign_file import read_foreign, write_foreign
 from stanchion.hosts.json_text import read_json
 from stanchion.kernel.regex import regex
@@ -64,35 +65,6 @@ STARTS: Final = frozenset({"begins", "prompt"})
 BLOCKS: Final = frozenset({"prompt", "call", "asks", "result", "failure"})
 """What the host does not go on with if the hook fails. The rest only tells of something: an agent
 that may not stop because a hook failed would work on for ever."""
-
-EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "claude": {
-        "SessionStart": "begins",
-        "UserPromptSubmit": "prompt",
-        "PreToolUse": "call",
-        "PermissionRequest": "asks",
-        "PostToolUse": "result",
-        "PostToolUseFailure": "failure",
-        "SubagentStart": "child",
-        "SubagentStop": "child_reply",
-        "Stop": "reply",
-        "SessionEnd": "ends",
-        "PreCompact": "news",
-        "ConfigChange": "news",
-    },
-    "codex": {
-        "SessionStart": "begins",
-        "UserPromptSubmit": "prompt",
-        "PreToolUse": "call",
-        "PermissionRequest": "asks",
-        "PostToolUse": "result",
-        "SubagentStart": "child",
-        "SubagentStop": "child_reply",
-        "Stop": "reply",
-        "SessionEnd": "ends",
-        "PreCompact": "news",
-    },
-}
 
 
 class Surroundings(Struct, frozen=True):
@@ -196,7 +168,7 @@ class Caller(Struct, frozen=True):
 def hooks_of(agent: str, caller: Caller) -> dict[str, Any]:
     """What each event has in the settings of a host."""
     made = {}
-    for event, says in EVENTS[agent].items():
+    for event, says in AGENTS[agent].says.items():
         hook: dict[str, Any] = {"type": "command", "command": caller.command(agent)}
         if caller.port is not None and agent == "claude" and says not in STARTS:
             url = f"http://127.0.0.1:{caller.port}/{agent}"
