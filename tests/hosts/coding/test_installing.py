@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.hosts.coding.installing import Form, hooks_form, plan_install, plan_uninstall
+from stanchion.hosts.coding.installing import SettingsForm, hooks_form, plan_install, plan_uninstall
 from stanchion.hosts.coding.settings import (
     CLIENT,
     LEVELS,
     BadSettings,
-    Caller,
-    Surroundings,
+    HookCaller,
+    HostPlaces,
     hooks_of,
     is_ours,
     kept_from,
@@ -30,17 +30,17 @@ from tests.golden.cli.play import same
 
 FOLDER = Path(__file__).parent / "settings"
 BEFORE = sorted(FOLDER.glob("*.before.*"))
-CALLER = Caller("/opt/stanchion/bin/python", "/home/me/.local/state/stanchion", 7523)
+CALLER = HookCaller("/opt/stanchion/bin/python", "/home/me/.local/state/stanchion", 7523)
 
 
-def form_of(path: Path, name: str = "", caller: Caller = CALLER) -> Form:
+def form_of(path: Path, name: str = "", caller: HookCaller = CALLER) -> SettingsForm:
     """What install puts into a file, by the name of its case."""
     name = name if name else path.name
     agent = "codex" if "codex" in name else "claude"
     return hooks_form(path, hooks_of(agent, caller), "managed" in name)
 
 
-def install(path: Path, state: Path, name: str = "", caller: Caller = CALLER) -> bool:
+def install(path: Path, state: Path, name: str = "", caller: HookCaller = CALLER) -> bool:
     """Install into a file; whether that changed it."""
     change = plan_install(path, form_of(path, name, caller), state)
     change.carry_out(state, 0o600)
@@ -138,7 +138,7 @@ def test_what_it_was_is_known_after_many_changes(tmp_path: Path) -> None:
     path, state = tmp_path / "settings.json", tmp_path / "state"
     path.write_text('{ "a": 1 }')
     install(path, state)
-    assert install(path, state, caller=Caller("/other/python", "/state", None))
+    assert install(path, state, caller=HookCaller("/other/python", "/state", None))
     assert sum(map(is_ours, hooks_in(data_of(path)))) == len(hooks_of("claude", CALLER))
     path.write_text(path.read_text().replace('"a": 1', '"a": 2'))
     install(path, state)
@@ -248,13 +248,13 @@ def test_no_hook_of_others_is_taken_for_ours(hooks: dict[str, Any]) -> None:
 
 
 def test_managed_hooks_name_nothing_of_one_user() -> None:
-    text = json.dumps(hooks_of("claude", Caller("/opt/bin/python", "~", None)))
+    text = json.dumps(hooks_of("claude", HookCaller("/opt/bin/python", "~", None)))
     assert "http" not in text
     assert str(Path.home()) not in text.replace(str(CLIENT), "")
 
 
 def test_what_keeps_hooks_from_being_called_is_named(tmp_path: Path) -> None:
-    at = Surroundings(tmp_path / "p", tmp_path, {}, "linux")
+    at = HostPlaces(tmp_path / "p", tmp_path, {}, "linux")
     user, project = (LEVELS["claude"][name].path(at) for name in ("user", "project"))
     local = project.with_name("settings.local.json")
     for path in (user, project):

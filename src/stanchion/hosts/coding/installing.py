@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from stanchion import typed
 from stanchion.hosts.coding.settings import CLIENT, BadSettings, with_hooks
 from stanchion.hosts.foreign_file import ForeignFile, read_foreign, write_foreign
 from stanchion.hosts.json_text import NotJson, read_json, rewritten
@@ -36,6 +37,9 @@ class InstallRecord(Struct, frozen=True):
     before: bytes | None
     after: str
     folder_made: bool = False
+
+
+_RECORD: Final = typed.reader(InstallRecord)
 
 
 class SettingsChange(Struct, frozen=True):
@@ -77,7 +81,7 @@ class SettingsChange(Struct, frozen=True):
                     folder.rmdir()
 
 
-class Form(Struct, frozen=True):
+class SettingsForm(Struct, frozen=True):
     """What is to be in files of one format: a text with what is ours in it, and one without, by
     what the text was before. Both raise `NotJson` or `BadSettings`."""
 
@@ -85,22 +89,24 @@ class Form(Struct, frozen=True):
     takes: Callable[[str, str], str]
 
 
-def hooks_form(path: Path, hooks: Mapping[str, Any], managed: bool) -> Form:
+def hooks_form(path: Path, hooks: Mapping[str, Any], managed: bool) -> SettingsForm:
     """These hooks, in settings of the format that a path has."""
     if path.suffix == ".toml":
-        return Form(lambda text: _in_toml(text, hooks), lambda text, _: _BLOCK.sub("", text))
-    return Form(lambda text: _in_json(text, hooks, managed), _out_of_json)
+        return SettingsForm(
+            lambda text: _in_toml(text, hooks), lambda text, _: _BLOCK.sub("", text)
+        )
+    return SettingsForm(lambda text: _in_json(text, hooks, managed), _out_of_json)
 
 
-def servers_form(command: Sequence[str], policy: str) -> Form:
+def servers_form(command: Sequence[str], policy: str) -> SettingsForm:
     """MCP servers that are behind the proxy."""
-    return Form(
+    return SettingsForm(
         lambda text: wrapped(text, command, ["--policy", policy]).text,
         lambda text, before: unwrapped(text, before).text,
     )
 
 
-AS_IT_IS: Final = Form(lambda text: text, lambda text, _: text)
+AS_IT_IS: Final = SettingsForm(lambda text: text, lambda text, _: text)
 """A file that only its own program changes."""
 
 
@@ -176,7 +182,7 @@ def _quoted(value: str | int) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def plan_install(path: Path, form: Form, state: Path) -> SettingsChange:
+def plan_install(path: Path, form: SettingsForm, state: Path) -> SettingsChange:
     """What is to be done so that a file has what is ours. Raises `BadSettings`."""
     file = read_foreign(path)
     old = _record(state, file.path)
@@ -190,7 +196,7 @@ def plan_install(path: Path, form: Form, state: Path) -> SettingsChange:
     return SettingsChange(file, new, msgspec.structs.replace(old, after=_mark(new)))
 
 
-def plan_uninstall(path: Path, form: Form, state: Path) -> SettingsChange:
+def plan_uninstall(path: Path, form: SettingsForm, state: Path) -> SettingsChange:
     """What is to be done so that a file is as it was: to the letter where nobody else changed it,
     else without what is ours. Raises `BadSettings`."""
     file = read_foreign(path)
@@ -218,7 +224,7 @@ def is_known(path: Path, state: Path, unchanged: bool = False) -> bool:
     return old is not None and (not unchanged or old.after == _mark(file.raw))
 
 
-def _bare(file: ForeignFile, form: Form, old: InstallRecord | None) -> bytes | None:
+def _bare(file: ForeignFile, form: SettingsForm, old: InstallRecord | None) -> bytes | None:
     """A file without what is ours."""
     before = file if old is None else ForeignFile(file.path, old.before)
     text = _made(file, lambda text: form.takes(text, before.text)) if file.raw is not None else ""
@@ -250,5 +256,5 @@ def _record(state: Path, path: Path) -> InstallRecord | None:
     """What a file was; `None` where that is not known, or can no longer be read."""
     raw = _record_file(state, path).raw
     with suppress(msgspec.MsgspecError):
-        return None if raw is None else msgspec.json.decode(raw, type=InstallRecord)
+        return None if raw is None else _RECORD.decode(raw)
     return None

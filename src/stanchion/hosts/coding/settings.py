@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from stanchion import typed
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.foreign_file import read_foreign, write_foreign
 from stanchion.hosts.json_text import read_json
@@ -40,10 +41,13 @@ class AgentsConfig(Struct, frozen=True):
     python: str = ""
 
 
+_CONFIG: Final = typed.reader(AgentsConfig)
+
+
 def read_config(state: Path) -> AgentsConfig | None:
     """What is set in a state folder; `None` where nothing is. Raises `BadSettings`."""
     try:
-        return msgspec.json.decode((state / CONFIG).read_bytes(), type=AgentsConfig)
+        return _CONFIG.decode((state / CONFIG).read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
@@ -67,7 +71,7 @@ BLOCKS: Final = frozenset({"prompt", "call", "asks", "result", "failure"})
 that may not stop because a hook failed would work on for ever."""
 
 
-class Surroundings(Struct, frozen=True):
+class HostPlaces(Struct, frozen=True):
     """Where settings are looked for: the project's folder, and what the user's environment says."""
 
     project: Path
@@ -85,9 +89,9 @@ class SettingsLevel(Struct, frozen=True):
     """A file of settings that a host reads its hooks from, and the one of its MCP servers; `off`
     says who can switch the hooks off."""
 
-    path: Callable[[Surroundings], Path]
+    path: Callable[[HostPlaces], Path]
     off: str
-    servers: Callable[[Surroundings], Path] | None = None
+    servers: Callable[[HostPlaces], Path] | None = None
     managed: bool = False
 
 
@@ -148,7 +152,7 @@ _REFUSE: Final = (
 the call run."""
 
 
-class Caller(Struct, frozen=True):
+class HookCaller(Struct, frozen=True):
     """How hooks reach the daemon: by a command with this Python and the state folder there, and
     those that need not start it by this port, if there is one."""
 
@@ -165,7 +169,7 @@ class Caller(Struct, frozen=True):
         return f"exec {shlex.join(client)}"
 
 
-def hooks_of(agent: str, caller: Caller) -> dict[str, Any]:
+def hooks_of(agent: str, caller: HookCaller) -> dict[str, Any]:
     """What each event has in the settings of a host."""
     made = {}
     for event, says in AGENTS[agent].says.items():
@@ -246,7 +250,7 @@ OTHERS: Final[Mapping[str, Callable[[Any, str], str]]] = {
 """Keys of Claude's settings that keep hooks of a level from being called, and how."""
 
 
-def kept_from(level: str, at: Surroundings) -> Iterator[str]:
+def kept_from(level: str, at: HostPlaces) -> Iterator[str]:
     """What keeps hooks of Claude from being called, in the settings that are there."""
     paths = [one.path(at) for one in LEVELS["claude"].values()]
     for path in (*paths, paths[0].with_name("settings.local.json")):
