@@ -296,6 +296,7 @@ def _sum(day: str | None, found: PastReport) -> str:
             (found.changed, "would have been changed"),
             (found.unknown, "cannot be told"),
             (found.sent_back, "answers would have been sent back"),
+            (found.after_end, "came after a halt and were not judged"),
         )
         if number
     ]
@@ -351,8 +352,7 @@ def _notes(found: PastReport) -> Iterator[str]:
         (found.hidden, f"Secrets would have been hidden {counted(found.hidden, 'time')}."),
         (found.unheard, f"{counted(found.unheard, 'call')} would have been refused: nobody is told "
                         "what is typed into the programs that they start."),
-        (found.ended, f"{counted(found.ended, 'session')} would have been halted; "
-                      f"{counted(found.after_end, 'call')} behind that are not judged."),
+        (found.ended, f"{counted(found.ended, 'session')} would have been halted."),
         (found.refused, f"{counted(found.refused, 'call')} did not run, or not to the end."),
         (found.copies, f"{counted(found.copies, 'call')} in copies of sessions are counted once."),
         (found.unreadable, f"{found.unreadable:,} of {counted(found.lines, 'line')} cannot be read "

@@ -152,7 +152,7 @@ class PlayedSession:
             return plain
         self._now_ms = max(self._now_ms, told.at_ms)
         run = self._run(heard)
-        ended = run.run.desk.ended is not None
+        ended = any(one is not None and one.run.desk.ended for one in (run, self._root))
         if heard.stage is None or ended or (heard.stage in RESULTS and heard.key in self._refused):
             is_call = ended and heard.stage is Stage.TOOL_CALL
             return PlayedEvent(self._session, told, heard, after_end=is_call)
