@@ -131,4 +131,6 @@ CLAUDE: Final = CodingAgent(
     later_prompts=frozenset({"CronCreate", "ScheduleWakeup", "SendMessage", "Workflow"}),
     shells=frozenset({"Bash", "PowerShell"}),
     stdin="socket",
+    programs=("claude",),
+    marks=("CLAUDECODE", "CLAUDE_PID"),
 )  # fmt: skip

@@ -122,4 +122,6 @@ CODEX: Final = CodingAgent(
     shells=frozenset({"Bash"}),
     runs_itself=is_patch,
     fed=is_fed,
+    programs=("codex",),
+    marks=("CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"),
 )
