@@ -335,7 +335,7 @@ def _group(group: PastGroup, terminal: Terminal) -> Iterator[str]:
         ("where", where),
         ("touches", among),
         ("to pass", "\n".join(group.to_pass)),
-        ("advice", group.advice),
+        ("instead", group.advice),
     )
     yield from labelled(rows, terminal)
 
