@@ -403,7 +403,11 @@ examples:
   stanchion report --day yesterday
   stanchion report claude --since 7d --project .
   stanchion report --policy policy.yaml --json
-  stanchion report session.jsonl""",
+  stanchion report session.jsonl
+
+exit status:
+  0  done
+  2  there are no transcripts, or bad input""",
     options=(
         WHAT,
         option("--day DAY", "one day: `today`, `yesterday` or a date", action=GivenOnce),
@@ -426,7 +430,11 @@ are called `imported-AGENT-SESSION`. A session that stands there already is left
     epilog="""\
 examples:
   stanchion import claude --all
-  stanchion import session.jsonl --into trail""",
+  stanchion import session.jsonl --into trail
+
+exit status:
+  0  done
+  2  there are no transcripts, or bad input""",
     options=(
         WHAT,
         option("--all", "every session that is found"),
