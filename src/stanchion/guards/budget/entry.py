@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.calendar import Window
 from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.counter_scopes import ENDING
-from stanchion.kernel.option import Higher, Lower, Severer
+from stanchion.kernel.option import Higher, Lower, On, Severer
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import MICRO, Unit, ceil_micro
@@ -156,6 +156,10 @@ class Bounds(Struct, frozen=True, dict=True):
     window: Window | None = None
     """Counts what was spent in the present hour, day or month of the policy's `timezone`; if
     absent, everything counts."""
+
+    halts: On[bool] = False
+    """Whether a full window is a used-up budget: who has filled it and is in the state of warning
+    is halted until an operator resumes it. Without a window that is always so."""
 
     def limits(self) -> dict[Unit, int]:
         """What it bounds, in whole units; parts of a unit are not there to be spent."""

@@ -105,6 +105,7 @@ def budget(config: Any) -> list[Entry]:
             "api_calls": config.max_calls,
             "cost_usd": config.max_cost_usd,
             "window_s": config.window_seconds,
+            "halts": True,
         }
     ]
 
