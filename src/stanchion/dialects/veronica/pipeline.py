@@ -205,9 +205,13 @@ class ShieldPipeline:
     before_charge, abefore_charge = twins(_before_charge)
 
     def _on_result(self, ctx: ToolCallContext, result: Any = None) -> Flow[Decision]:
-        """Say that a call of a tool went well, which closes what its failures have opened."""
+        """Say that a call went well, which closes what its failures have opened."""
         with self._asking(ctx):
-            return (yield from self._came(Stage.TOOL_RESULT, ctx, result=result))
+            if ctx.tool_name is not None:
+                return (yield from self._came(Stage.TOOL_RESULT, ctx, result=result))
+            reply = result if isinstance(result, str) else ""
+            about = {"text": reply, "model": or_empty(ctx.model)}
+            return spoken((yield from self._judged(Stage.MODEL_REPLY, **about)))
 
     on_result, aon_result = twins(_on_result)
 

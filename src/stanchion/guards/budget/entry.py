@@ -196,6 +196,16 @@ class Bounds(Struct, frozen=True, dict=True):
         return self.window_s is not None or self.window is not None
 
 
+def check_window(budget: Bounds) -> None:
+    """Refuse two windows, and what is about a window where there is none."""
+    if budget.window is not None and budget.window_s is not None:
+        raise ValueError("`window` and `window_s` are two windows: leave one of them out")
+    if budget.halts and not budget.is_windowed:
+        raise ValueError(
+            "`halts` is about a window, and there is none: give `window_s`, or leave it out"
+        )
+
+
 def check_of_task(budget: Bounds) -> None:
     """Refuse a budget that has limits of its own beside those of tasks, or is not counted by
     tasks."""

@@ -104,12 +104,7 @@ class Budget(entry.Bounds, frozen=True, dict=True):
             )
         if self.per not in SCOPES and (near := self.per.lower().rstrip("s")) in SCOPES:
             raise ValueError(f"`per: {self.per}` is no scope: did you mean `{near}`")
-        if self.window is not None and self.window_s is not None:
-            raise ValueError("`window` and `window_s` are two windows: leave one of them out")
-        if self.halts and not self.is_windowed:
-            raise ValueError(
-                "`halts` is about a window, and there is none: give `window_s`, or leave it out"
-            )
+        entry.check_window(self)
         check_marks(self, ACTIONS[self.action], self.reach)
         for unit, reserved in self.reserves().items():
             option, limit = f"reserve_{MEASURES[unit]}", limits.get(unit)

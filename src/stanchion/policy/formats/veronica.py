@@ -127,6 +127,7 @@ def breaker_entry(failure_threshold: int, timeout_s: float) -> Entry:
         "successes": 1,
         "runs": 1,
         "counts": EVERY_FAULT,
+        "models": True,
     }
 
 

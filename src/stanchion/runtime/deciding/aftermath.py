@@ -141,10 +141,9 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     ]
     if decision.code in EXHAUSTED:
         why = "" if decision.determining is None else decision.determining.message
-        found = decision.determining
-        per = found.args[1] if found is not None and found.code == "budget.exceeded" else ""
-        used_up = (Signal.EXHAUSTED,)
-        asked += [(name, used_up, TERMS, why) for name in spenders(desk.info, str(per))]
+        asked += [
+            (name, (Signal.EXHAUSTED,), TERMS, why) for name in spenders(desk.info, _per(decision))
+        ]
     if not asked:
         return
     reply = decision.inputs.reply
@@ -155,6 +154,12 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         root = desk.info.root
         if any(moved(mark, signal, now, why, terms, root) is not None for signal in signals):
             yield from signal_state(desk, name, signals, why, terms)
+
+
+def _per(decision: Decision) -> str:
+    """Whose budget is used up, where it is one that others have, too."""
+    found = decision.determining
+    return str(found.args[1]) if found is not None and found.code == "budget.exceeded" else ""
 
 
 def signal_state(
