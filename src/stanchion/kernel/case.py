@@ -24,8 +24,8 @@ class EngineCase:
     __slots__ = (
         "answers", "asked", "asks", "before", "before_cut", "begun", "ceiling", "cut", "expects",
         "first", "fixed", "found", "go", "judged_by", "lines", "mode", "moment", "now", "plan",
-        "plans", "puts", "readings", "since", "slices", "stale", "standing", "took", "until", "used",
-        "wanted", "watch",
+        "plans", "puts", "readings", "since", "slices", "stale", "standing", "took", "until",
+        "used", "wanted", "watch",
     )  # fmt: skip
 
     before: Found

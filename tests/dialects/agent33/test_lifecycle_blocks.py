@@ -124,6 +124,7 @@ def test_a_budget_takes_as_long_as_the_store_that_counts_it(
         hooks.post_execution("read", {}, "words", after=passed, tokens=1)
     assert made.runtime_state()["builtin-001"].avg_duration_ms == 600
     assert sum(made.metrics()["guardrail_duration_ms"][("builtin-001",)][1:]) >= 10
+    made.shield.telemetry.settle()
     assert {one.name for one in told} == {"guardrail_slow"}
 
 
