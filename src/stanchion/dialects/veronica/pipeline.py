@@ -21,7 +21,6 @@ from stanchion.dialects.veronica.carried import (
 )
 from stanchion.dialects.veronica.dispatched import beside, metadata_of
 from stanchion.dialects.veronica.words import (
-    MOST,
     Decision,
     ToolCallContext,
     dollars,
@@ -35,7 +34,7 @@ from stanchion.guards.egress.places import places
 from stanchion.kernel.decision import Decision as Judged
 from stanchion.kernel.stages import Stage
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.formats.veronica import READERS
+from stanchion.policy.formats.veronica import MOST, READERS
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.calling.reports import BadEvent
