@@ -6,8 +6,6 @@ host's own words. Standard input that is a socket is handed over unread: the dae
 who made it.
 """
 
-from __future__ import annotations
-
 import _signal  # type: ignore[import-not-found]  # `signal` wraps it, and loads much
 import _socket
 import posix
@@ -24,7 +22,7 @@ FOLDER, SOCKET, STARTING, LOG = "agents", "daemon.sock", "starting", "daemon.log
 """The daemon's folder in the state folder, and what is in it."""
 CONFIG = "agents.json"
 
-UNBLOCKED = ("Stop", "SubagentStop", "SessionStart", "SessionEnd")
+UNBLOCKED = ("Stop", "SubagentStart", "SubagentStop", "SessionStart", "SessionEnd", "PreCompact")
 """Events at which a refusal would make an agent go on, or is not heard: they are told alone."""
 
 
@@ -68,14 +66,17 @@ def refusal(agent: str, heard: bytes, words: str) -> tuple[int, str, str]:
     if event in UNBLOCKED:
         return 0, json.dumps({"systemMessage": words}), words
     said: dict[str, object] = {"decision": "block", "reason": words}
+    quiet = agent == "claude" and event in ("PermissionRequest", "PostToolUse")
     if event in ("", "PreToolUse"):
         denied = {"permissionDecision": "deny", "permissionDecisionReason": words}
         said = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
     elif event == "PermissionRequest":
         decision = {"behavior": "deny", "message": words}
         said = {"hookSpecificOutput": {"hookEventName": event, "decision": decision}}
-        if agent == "claude":  # it does not mind the status here
-            return 0, json.dumps(said), words
+    elif quiet:  # the result is there: only an end keeps the agent from reading it
+        said = {"continue": False, "stopReason": words}
+    if quiet:  # Claude Code does not mind the status here
+        return 0, json.dumps(said), words
     return 2, "" if agent == "claude" else json.dumps(said), words
 
 
