@@ -156,6 +156,8 @@ class HostProgram(Struct, frozen=True):
     words: tuple[str, ...]
     environ: Callable[[str], Mapping[str, str]]
     prepare: Callable[[Surroundings, str], None]
+    trusting: tuple[str, ...] = ()
+    """The words that have it call hooks which nobody has trusted."""
 
 
 def _prepare_claude(at: Surroundings, _: str) -> None:
@@ -198,11 +200,12 @@ HOSTS: Final[Mapping[str, HostProgram]] = {
     "codex": HostProgram(
         lambda command: ("exec_command", {"cmd": command}),
         (
-            *("exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-hook-trust"),
+            *("exec", "--skip-git-repo-check", "--json"),
             *("-s", "danger-full-access", "go"),
         ),
         lambda _: {"LOOPBACK_KEY": "loopback"},
         _prepare_codex,
+        ("--dangerously-bypass-hook-trust",),
     ),
 }
 REFUSED: Final = "PreToolUse"
@@ -241,14 +244,20 @@ def modelled(agent: str, *commands: str) -> Iterator[LoopbackModel]:
 
 
 def rehearse(
-    agent: str, program: str, at: Surroundings, *commands: str, more: tuple[str, ...] = ()
+    agent: str,
+    program: str,
+    at: Surroundings,
+    *commands: str,
+    more: tuple[str, ...] = (),
+    trusting: bool = True,
 ) -> Rehearsed:
-    """Have a host carry commands out in its places; gives what came of it."""
+    """Have a host carry commands out in its places, started with more words than usual; gives what
+    came of it."""
     host = HOSTS[agent]
     with modelled(agent, *commands) as model:
         host.prepare(at, model.url)
         process = subprocess.Popen(
-            [program, *more, *host.words],
+            [program, *(host.trusting if trusting else ()), *more, *host.words],
             cwd=at.project,
             env={**at.environ, **host.environ(model.url)},
             stdin=subprocess.DEVNULL,
