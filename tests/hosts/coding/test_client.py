@@ -22,7 +22,7 @@ import pytest
 from stanchion.hosts.coding import AGENTS, client
 from tests.hosts.coding.stand_ins import PYTHON, Place, StandIn, body, place
 
-EVENTS = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "PermissionRequest", "PreCompact", "New")
+EVENTS = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "PermissionRequest", "New")
 HOSTS = ("claude", "codex")
 YES = b'{"status": 0, "stdout": "{\\"continue\\": true}", "stderr": ""}'
 

@@ -195,7 +195,7 @@ class CodingSession:
         if call.asked is not None:
             self._answer(hosted, call, heard.fields.get("error") != "Interrupted")
         elif call.verdict.outcome in ("refuse", "end"):
-            why = f"`{brief(heard.tool)}` was refused, and its host says that it has run"
+            why = f"{brief(heard.tool)} was refused, and its host says that it has run"
             self.tell(ESCAPED, self.agent.name, why)
 
     def _answer(self, hosted: Hosted, call: JudgedCall, yes: bool) -> None:

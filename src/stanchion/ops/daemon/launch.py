@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import stat
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
@@ -154,7 +154,7 @@ def ask(state: Path, what: str) -> DaemonStatus | None:
         sock = client.connected(str(state))
         if sock is None:
             return None
-        with suppress(client.Again):
+        with closing(sock), suppress(client.Again):
             sock.settimeout(STOP_S)
             return typed.decode(client.exchanged(sock, what, b""), DaemonStatus)
     except (client.Refuse, OSError, ValueError) as error:
