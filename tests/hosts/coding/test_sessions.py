@@ -334,9 +334,9 @@ def test_twenty_hooks_at_once(project: Path) -> None:
         def work(number: int) -> tuple[bool, bool]:
             talk = at.talk("claude", project)
             talk.number = 100 * number
-            command = "rm -rf /" if number % 4 == 0 else f"echo {number}"
+            command = "rm -rf /" if number % 8 == 0 else f"echo {number}"
             more = {"agent_id": f"a{number % 3}"} if number % 2 else {}
-            return number % 4 == 0, bool(talk.call(command, **more).refused)
+            return number % 8 == 0, bool(talk.call(command, **more).refused)
 
         with ThreadPoolExecutor(20) as pool:
             for danger, refused in pool.map(work, range(40)):
@@ -489,6 +489,8 @@ def attended(*words: str) -> Iterator[Process]:
     if pid == 0:
         os.execv(sys.executable, [sys.executable, "-c", "input()", *words])
     try:
+        while b"input()" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.sched_yield()  # it is this program still
         yield own_process(pid)
     finally:
         os.write(terminal, b"\n")

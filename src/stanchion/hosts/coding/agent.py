@@ -199,9 +199,8 @@ class CodingAgent(Struct, frozen=True):
 
     def own_args(self, heard: Heard, args: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments as the host has them, from those that were judged."""
-        names = {ours: own for own, ours in self.renamed.get(heard.tool, {}).items()}
-        own = {names.get(name, name): one for name, one in args.items()}
-        return {name: one for name, one in own.items() if name in heard.given}
+        names = self.renamed.get(heard.tool, {})
+        return {own: args[names.get(own, own)] for own in heard.given}
 
     def refusal(self, event: str, words: str) -> HostAnswer:
         """Refuse an event in the host's own words, whatever the event is, and known or not."""

@@ -250,7 +250,7 @@ class CodingSession:
         what was seen already is only written down."""
         match heard.says:
             case "call" if told.content is not None and told.content != heard.fields["args"]:
-                return Verdict(changed={**heard.given, **self.agent.own_args(heard, told.content)})
+                return Verdict(changed=self.agent.own_args(heard, told.content))
             case "result" if told.content != heard.fields["result"]:
                 return Verdict(changed=told.content)
             case "prompt" if told.content != heard.fields["text"]:
