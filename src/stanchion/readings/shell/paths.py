@@ -47,7 +47,7 @@ GIT_READS: Final = WORDS["git commands that take in any file"]
 """Commands of `git` that take in a file wherever it is."""
 
 _WITHHELD: Final = regex(
-    r"-?[0-7]?[0-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z"
+    r"-?[0-7]?[4-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z"
 )
 """Modes that take rights away from others, or give the owner what it has."""
 _QUIET: Final = regex(
