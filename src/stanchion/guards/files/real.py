@@ -23,6 +23,11 @@ from stanchion.readings.paths.place import is_device, is_url, place_of
 from stanchion.readings.paths.targets import PathTarget
 
 
+def _only_makes(target: PathTarget) -> bool:
+    """Whether a folder is only made, or rights of others to a file end."""
+    return target.how == "looks" and target.use == "write"
+
+
 def _of_shell(one: PathTarget) -> bool:
     """Whether a command names what its own process has open, as `diff <(a) <(b)` does: the process
     that is asked has other files open under the same names."""
@@ -61,10 +66,10 @@ class RealFiles(msgspec.Struct, frozen=True):
         if self.files.surroundings:
             surely = [one for one in surely if one.use != "read" or one.how != "looks"]
         # Where a path is read and changed, it counts as changed; made and filled, as filled.
-        surely = sorted(surely, key=lambda one: (one.use in CHANGES, one.how != "looks"))
+        surely = sorted(surely, key=lambda one: (one.use in CHANGES) * (2 - _only_makes(one)))
         found = {(one.text, one.base): one for one in surely}
         uses = tuple([one.use for one in found.values()])
-        looks = tuple([one.how == "looks" and one.use == "write" for one in found.values()])
+        looks = tuple(map(_only_makes, found.values()))
         task = reading.event.run.task
         return RealPathsQuestion(self.files.root, tuple(found), uses, task, looks)
 

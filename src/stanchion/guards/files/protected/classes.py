@@ -428,6 +428,8 @@ SHARED_WITH: Final = {
 }  # fmt: skip
 """What agents follow in folders that are not theirs alone."""
 TEXTS: Final = listed("md mdc txt")
+DOCUMENTS: Final = listed("docs doc website")
+"""Folders whose files people read: `docs/agents.md` is about agents."""
 
 
 def agents(seat: PathSeat, use: Use) -> FileProtection | None:
@@ -438,7 +440,7 @@ def agents(seat: PathSeat, use: Use) -> FileProtection | None:
     name = seat.all[-1]
     if _HOSTS.match(name) is not None or _ALIVE.match(name) is not None:
         return _SETTING
-    instructs = None if seat.is_sample else _INSTRUCTS
+    instructs = None if seat.is_sample or not DOCUMENTS.isdisjoint(seat.all) else _INSTRUCTS
     if name in WORDS["instructions"] or ending(name) == "code-workspace":
         return instructs
     at = max([at for at, part in enumerate(seat.all) if _is_of_agent(part)], default=-1)
