@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from fractions import Fraction
@@ -534,7 +535,11 @@ def test_turns_bound_what_threads_spend_that_nobody_has_estimated(store: Store) 
     assert 20 <= sum(used) <= 120
 
 
-def test_whose_turn_it_is_not_waits_or_is_refused_and_is_told_why() -> None:
+def test_whose_turn_it_is_not_waits_or_is_refused_and_is_told_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(time, "sleep", waited.append)
     for turns, action in (("wait", Action.QUEUE), ("refuse", Action.BLOCK)):
         clock = FakeClock()
         shield = shield_for(policy({"duration_s": 60, "per": "agent", "turns": turns}), clock=clock)
@@ -547,6 +552,7 @@ def test_whose_turn_it_is_not_waits_or_is_refused_and_is_told_why() -> None:
         assert shield.run("bob").check("work", {}).proceeds
         run.result("work", {}, "done", call=first.id)
         assert run.check("work", {}).proceeds
+    assert sum(waited) == pytest.approx(30, abs=0.2)
 
 
 def test_a_budget_by_a_name_that_the_host_gives() -> None:

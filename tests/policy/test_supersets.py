@@ -18,6 +18,7 @@ OTHERWISE: Final = {
     "files": {"root", "paths_only", "real_paths", "surroundings"},  # it judges more, from a folder
     "egress": {"internal_hosts", "credentials"},  # programs under work listen on this machine
     "injection": {"model"},  # it warns of more
+    "step-limit": {"max_steps"},  # a session of a coding agent goes on for days
 }
 """Options whose change is not in itself stricter or looser."""
 TOOLS: Final = {"read": "read_file", "write": "write_file", "delete": "delete_file"}
