@@ -13,7 +13,7 @@ from stanchion.cli.terminal import Terminal, put_line
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.doctor import DoctorCheck, Outcome, examine
 from stanchion.hosts.coding.program import ProgramFailed
-from stanchion.hosts.coding.settings import BadSettings, Surroundings
+from stanchion.hosts.coding.settings import BadSettings, HostPlaces
 
 STYLES: Final[dict[Outcome, str]] = {
     "holds": "green",
@@ -28,7 +28,7 @@ def _examine(args: Args) -> int:
     agents = [args.agent] if args.agent else [one for one in AGENTS if shutil.which(one)]
     if not agents:
         raise BadInput(f"none of {', '.join(AGENTS)} is on PATH: install one, or correct PATH")
-    at = Surroundings(Path.cwd(), Path.home(), os.environ)
+    at = HostPlaces(Path.cwd(), Path.home(), os.environ)
     found: dict[str, list[DoctorCheck]] = {agent: [] for agent in agents}
     with AsBadInput(BadSettings, ProgramFailed):
         for agent, checks in found.items():

@@ -15,14 +15,14 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.program import OLDEST, ProgramFailed, codex_server, host_version
 from stanchion.hosts.coding.rehearsal import REFUSED, Rehearsed, rehearse, surroundings_in
 from stanchion.hosts.coding.settings import (
-    EVENTS,
     LEVELS,
     OTHERS,
     BadSettings,
-    Surroundings,
+    HostPlaces,
     is_ours,
     kept_from,
 )
@@ -65,7 +65,7 @@ class DoctorCheck(Struct, frozen=True):
     why: str = ""
 
 
-def examine(agent: str, at: Surroundings) -> Iterator[DoctorCheck]:
+def examine(agent: str, at: HostPlaces) -> Iterator[DoctorCheck]:
     """Everything that can be known of an agent's guard. Raises `BadSettings` where its settings
     cannot be read, and `ProgramFailed` where it is not there."""
     program = shutil.which(agent, path=at.environ.get("PATH"))
@@ -85,7 +85,7 @@ def examine(agent: str, at: Surroundings) -> Iterator[DoctorCheck]:
         yield DoctorCheck("open", "cannot be shut", line)
 
 
-def _version(agent: str, at: Surroundings) -> DoctorCheck:
+def _version(agent: str, at: HostPlaces) -> DoctorCheck:
     found = host_version(agent, at.environ)
     if found is None:
         return DoctorCheck("fails", "version", f"`{agent} --version` does not say one")
@@ -134,14 +134,14 @@ def _as_it_is(_: str, hook: dict[str, Any]) -> dict[str, Any]:
     return hook
 
 
-def _ours(agent: str, level: str, at: Surroundings) -> dict[str, list[Any]]:
+def _ours(agent: str, level: str, at: HostPlaces) -> dict[str, list[Any]]:
     return _own_hooks(_settings(LEVELS[agent][level].path(at)), _as_it_is)
 
 
-def _level(agent: str, name: str, at: Surroundings) -> Iterator[DoctorCheck]:
+def _level(agent: str, name: str, at: HostPlaces) -> Iterator[DoctorCheck]:
     """What a level of settings holds, and who can switch it off."""
     level = LEVELS[agent][name]
-    missing = sorted(EVENTS[agent].keys() - _ours(agent, name, at).keys())
+    missing = sorted(AGENTS[agent].says.keys() - _ours(agent, name, at).keys())
     kept = [*kept_from(name, at)] if agent == "claude" else []
     if missing:
         kept.append(f"no hook for {', '.join(missing)}: `stanchion install {agent} --{name}`")
@@ -150,7 +150,7 @@ def _level(agent: str, name: str, at: Surroundings) -> Iterator[DoctorCheck]:
     yield DoctorCheck("told", about, level.off)
 
 
-def _trust(levels: list[str], at: Surroundings) -> Iterator[DoctorCheck]:
+def _trust(levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
     """Whether Codex itself says that it calls our hooks."""
     for name in levels:
         level = LEVELS["codex"][name]
@@ -166,7 +166,7 @@ def _trust(levels: list[str], at: Surroundings) -> Iterator[DoctorCheck]:
             yield DoctorCheck("holds", f"trust in {name} settings")
 
 
-def _trials(agent: str, program: str, levels: list[str], at: Surroundings) -> Iterator[DoctorCheck]:
+def _trials(agent: str, program: str, levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
     """What the real program does with calls, in folders of its own with our hooks alone."""
     refused, ran = _tried(agent, program, at, DANGER, _as_it_is)
     honest, went = _tried(agent, program, at, HONEST, _as_it_is)
@@ -207,7 +207,7 @@ def _trials(agent: str, program: str, levels: list[str], at: Surroundings) -> It
 def _tried(
     agent: str,
     program: str,
-    at: Surroundings,
+    at: HostPlaces,
     command: str,
     change: Callable[[str, dict[str, Any]], dict[str, Any]],
 ) -> tuple[Rehearsed, bool]:

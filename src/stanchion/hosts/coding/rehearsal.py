@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from stanchion.hosts.coding.settings import Surroundings
+from stanchion.hosts.coding.settings import HostPlaces
 
 WITHIN_S: Final = 90.0
 """How long a host may take for one call. One waits for our hooks for up to 60 s."""
@@ -155,18 +155,18 @@ class HostProgram(Struct, frozen=True):
     call: Callable[[str], tuple[str, Json]]
     words: tuple[str, ...]
     environ: Callable[[str], Mapping[str, str]]
-    prepare: Callable[[Surroundings, str], None]
+    prepare: Callable[[HostPlaces, str], None]
     trusting: tuple[str, ...] = ()
     """The words that have it call hooks which nobody has trusted."""
 
 
-def _prepare_claude(at: Surroundings, _: str) -> None:
+def _prepare_claude(at: HostPlaces, _: str) -> None:
     projects = {str(at.project): {"hasTrustDialogAccepted": True}}
     state = {"hasCompletedOnboarding": True, "projects": projects}
     (at.folder_of("claude") / ".claude.json").write_text(json.dumps(state))
 
 
-def _prepare_codex(at: Surroundings, url: str) -> None:
+def _prepare_codex(at: HostPlaces, url: str) -> None:
     (at.folder_of("codex") / "config.toml").write_text(f"""\
 model = "loopback"
 model_provider = "loopback"
@@ -222,7 +222,7 @@ class Rehearsed(Struct, frozen=True):
     said: str
 
 
-def surroundings_in(folder: Path, agent: str, environ: Mapping[str, str]) -> Surroundings:
+def surroundings_in(folder: Path, agent: str, environ: Mapping[str, str]) -> HostPlaces:
     """Places for a host below one folder, made anew, with nothing of the user's environment but
     where programs are."""
     places = {name: folder / name for name in ("project", "home", "config")}
@@ -230,7 +230,7 @@ def surroundings_in(folder: Path, agent: str, environ: Mapping[str, str]) -> Sur
         place.mkdir(parents=True)
     kept = {name: environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in environ}
     own = {**kept, "HOME": str(places["home"]), FOLDERS[agent]: str(places["config"])}
-    return Surroundings(places["project"], places["home"], own)
+    return HostPlaces(places["project"], places["home"], own)
 
 
 @contextmanager
@@ -246,7 +246,7 @@ def modelled(agent: str, *commands: str) -> Iterator[LoopbackModel]:
 def rehearse(
     agent: str,
     program: str,
-    at: Surroundings,
+    at: HostPlaces,
     *commands: str,
     more: tuple[str, ...] = (),
     trusting: bool = True,
