@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stanchion.hosts.coding import CodingAgent, HostAnswer, client
+from stanchion.hosts.coding import CodingAgent, HostAnswer, carrier
 from stanchion.hosts.coding.speaker import Speaker
 from stanchion.ops.daemon import server, wire
 from tests.hosts.coding.stand_ins import Place, body, place
@@ -188,7 +188,7 @@ def test_what_is_under_way_ends_first_when_it_stops() -> None:
         thread.join()
         assert isinstance(found[0], dict)
         assert json.loads(found[0]["stdout"]) == {"continue": True, "late": True}
-        assert client.connected(str(here.state)) is None
+        assert carrier.connected(str(here.state)) is None
 
 
 def test_a_failure_of_the_server_itself_is_no_yes(caplog: pytest.LogCaptureFixture) -> None:
