@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
+from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import StanchionError, brief
 from stanchion.kernel.stages import Stage
 from stanchion.readings.act_words import STARTS
@@ -19,6 +20,7 @@ LONGEST_BODY: Final = 16 * 1024 * 1024
 LONGEST_NAME: Final = 512
 """How long the name of a session, a call or a sub-agent may be."""
 LONGEST_PATH: Final = 4_096
+TAGGED: Final = regex(r"\s*<[A-Za-z]")
 HERE: Final = "cwd"
 """The argument of a call that says in which folder the session is."""
 
@@ -129,8 +131,8 @@ class CodingAgent(Struct, frozen=True):
     """Answers an event in the host's own words."""
     asking_modes: frozenset[str] = frozenset()
     """The modes of permission in which a person answers what a hook wants asked."""
-    host_prompts: tuple[str, ...] = ()
-    """How prompts begin that the host has written, with the words of others in them."""
+    relays: bool = False
+    """Whether the host writes prompts of its own, in a tag, with the words of others in them."""
     later_prompts: frozenset[str] = frozenset()
     """Tools by which an agent writes a prompt that comes later."""
     renamed: Mapping[str, Mapping[str, str]] = {}
@@ -167,7 +169,7 @@ class CodingAgent(Struct, frozen=True):
         says = self.says.get(event) if type(event) is str else None
         if type(event) is not str or says is None:
             named = event if type(event) is str else ""
-            raise BadHook(named, f"`{brief(named)}` is no event of {self.name} that is known here")
+            raise BadHook(named, f"{brief(named)} is no event of {self.name} that is known here")
         for name, kind in {"session_id": str, "cwd": str, **NEEDED.get(says, {})}.items():
             if type(body.get(name)) is not kind:
                 raise BadHook(event, f"`{event}` does not say its `{name}` as a {kind.__name__}")
@@ -197,15 +199,14 @@ class CodingAgent(Struct, frozen=True):
 
     def own_args(self, heard: Heard, args: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments as the host has them, from those that were judged."""
-        names = {ours: own for own, ours in self.renamed.get(heard.tool, {}).items()}
-        own = {names.get(name, name): one for name, one in args.items()}
-        return {name: one for name, one in own.items() if name in heard.given}
+        names = self.renamed.get(heard.tool, {})
+        return {own: args[names.get(own, own)] for own in heard.given}
 
     def refusal(self, event: str, words: str) -> HostAnswer:
         """Refuse an event in the host's own words, whatever the event is, and known or not."""
         says = self.says.get(event, "call")
         name = event if event in self.says else "PreToolUse"
-        return self.words(Heard(name, says, "", "/"), Verdict("refuse", words))
+        return self.words(Heard(name, says, "", "/", again=True), Verdict("refuse", words))
 
     def _fields(self, says: Says, body: dict[str, Any]) -> tuple[Stage | None, dict[str, Any]]:
         match says:
@@ -213,7 +214,7 @@ class CodingAgent(Struct, frozen=True):
                 return Stage.PROMPT, {"text": body["prompt"]}
             case "reply" | "child_reply":
                 said = _text(body, "last_assistant_message")
-                return (Stage.MODEL_REPLY, {"text": said, "final": True}) if said else (None, {})
+                return (Stage.MODEL_REPLY, {"text": said}) if said else (None, {})
             case "call" | "asks":
                 return Stage.TOOL_CALL, self._called(body)
             case "result":
@@ -246,9 +247,9 @@ class CodingAgent(Struct, frozen=True):
     def _is_typed(self, body: dict[str, Any]) -> bool:
         """Whether its user has written a prompt, as far as the host says: what it has put together
         itself has words of others in it."""
-        source = body.get("source", "user")
-        opens = body["prompt"].lstrip()
-        return source in ("user", "sdk") and not opens.startswith(self.host_prompts)
+        if self.relays and TAGGED.match(body["prompt"]) is not None:
+            return False
+        return body.get("source", "user") in ("user", "sdk")
 
 
 def _text(body: Mapping[str, Any], name: str) -> str:

@@ -124,10 +124,7 @@ CLAUDE: Final = CodingAgent(
     SAYS,
     answer,
     asking_modes=frozenset({"default", "acceptEdits", "plan"}),
-    host_prompts=(
-        "<task-notification", "<teammate-message", "<cross-session-message", "<channel",
-        "<system-reminder", "<agent-message",
-    ),
+    relays=True,
     later_prompts=frozenset({"CronCreate", "ScheduleWakeup", "SendMessage", "Workflow"}),
     shells=frozenset({"Bash", "PowerShell"}),
     stdin="socket",

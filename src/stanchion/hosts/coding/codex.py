@@ -91,12 +91,14 @@ FED: Final[Mapping[str, int]] = {
     **dict.fromkeys(listed("sh bash zsh dash ksh fish pwsh"), 0),
     **dict.fromkeys(listed("python python3 ipython node deno bun ruby irb perl php lua R ghci"), 0),
     **dict.fromkeys(listed("psql mysql mariadb sqlite3 redis-cli mongosh ssh telnet gdb"), 1),
-    **dict.fromkeys(listed("nc ncat socat screen tmux"), 9),
+    **dict.fromkeys(listed("screen tmux"), 0),
 }
 """Programs that carry out what is typed into them, and how many words they can be given without
 being given work."""
 GIVES: Final = listed("-c -e -m -p -f -r -E -V -v -h --version --help --eval --command --file")
 """Options by which they are given work, or end at once."""
+TAKES: Final = listed("-i attach")
+"""Words by which they take what is typed whatever else they are given."""
 
 
 def is_fed(heard: Heard) -> str:
@@ -109,7 +111,7 @@ def is_fed(heard: Heard) -> str:
             continue
         words = one.argv[1:]
         given = [word for word in words if word[:1] != "-"]
-        if "-i" in words or (len(given) <= most and not GIVES.intersection(words)):
+        if TAKES.intersection(words) or (len(given) <= most and not GIVES.intersection(words)):
             return one.name
     return ""
 

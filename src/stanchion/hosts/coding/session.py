@@ -195,7 +195,7 @@ class CodingSession:
         if call.asked is not None:
             self._answer(hosted, call, heard.fields.get("error") != "Interrupted")
         elif call.verdict.outcome in ("refuse", "end"):
-            why = f"`{brief(heard.tool)}` was refused, and its host says that it has run"
+            why = f"{brief(heard.tool)} was refused, and its host says that it has run"
             self.tell(ESCAPED, self.agent.name, why)
 
     def _answer(self, hosted: Hosted, call: JudgedCall, yes: bool) -> None:
@@ -250,7 +250,7 @@ class CodingSession:
         what was seen already is only written down."""
         match heard.says:
             case "call" if told.content is not None and told.content != heard.fields["args"]:
-                return Verdict(changed={**heard.given, **self.agent.own_args(heard, told.content)})
+                return Verdict(changed=self.agent.own_args(heard, told.content))
             case "result" if told.content != heard.fields["result"]:
                 return Verdict(changed=told.content)
             case "prompt" if told.content != heard.fields["text"]:

@@ -154,7 +154,7 @@ class Sessions:
         if _process(bound.value) != own or any(is_alive(one) for one in others):
             self._alarm(agent, heard, f"process {own.pid} speaks for it: {speaker.why}")
             raise Impostor(
-                f"the session `{brief(heard.session)}` belongs to another process that is still at "
+                f"the session {brief(heard.session)} belongs to another process that is still at "
                 f"work: end that one, or begin a session of its own"
             )
         return not bound.written
@@ -164,7 +164,7 @@ class Sessions:
         folder = Path(heard.cwd)
         if not folder.is_dir():
             raise BadHook(
-                heard.event, f"there is no folder `{brief(heard.cwd)}`: begin the session in one"
+                heard.event, f"there is no folder {brief(heard.cwd)}: begin the session in one"
             )
         root = str(project_of(folder, Path(os.path.expanduser("~"))))
         shield = self._shields.get(root)

@@ -16,7 +16,7 @@ import msgspec
 
 from stanchion import __version__
 from stanchion.hosts.coding.agent import CodingAgent, HostAnswer
-from stanchion.hosts.coding.client import PROTOCOL
+from stanchion.hosts.coding.carrier import PROTOCOL
 from stanchion.hosts.coding.speaker import Speaker, Speakers
 from stanchion.ops.broker.connection import Load
 from stanchion.ops.broker.peers import peer_of
@@ -133,6 +133,8 @@ class HookServer:
             LOG.warning("a connection could not be accepted: %s", error)
             sleep(0.1)
             return False
+        if sock.family == socket.AF_INET:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         thread = threading.Thread(target=self._attend, args=(sock,), name="hook", daemon=True)
         with self._lock:
             full = len(self._open) >= MOST_CONNECTIONS
