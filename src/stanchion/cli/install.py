@@ -24,8 +24,8 @@ from stanchion.cli.mcp import OURS, lasting
 from stanchion.cli.terminal import note, tell
 from stanchion.hosts.coding.installing import (
     AS_IT_IS,
-    Form,
     SettingsChange,
+    SettingsForm,
     hooks_form,
     is_known,
     plan_install,
@@ -46,9 +46,9 @@ from stanchion.hosts.coding.settings import (
     PORT,
     AgentsConfig,
     BadSettings,
-    Caller,
+    HookCaller,
+    HostPlaces,
     SettingsLevel,
-    Surroundings,
     hooks_of,
     kept_from,
     read_config,
@@ -67,9 +67,9 @@ class Job(NamedTuple):
 
     agent: str
     level: SettingsLevel
-    at: Surroundings
+    at: HostPlaces
     state: Path
-    forms: Mapping[Path, Form]
+    forms: Mapping[Path, SettingsForm]
 
     @property
     def path(self) -> Path:
@@ -87,14 +87,14 @@ class Job(NamedTuple):
         return 0o644 if self.level.managed else 0o600
 
 
-def _job(args: Args, form: Callable[[Path, SettingsLevel, Path], Form]) -> Job:
+def _job(args: Args, form: Callable[[Path, SettingsLevel, Path], SettingsForm]) -> Job:
     named = [level for level in LEVELS[args.agent] if getattr(args, level)]
     level = LEVELS[args.agent][named[0] if named else "user"]
     if level.managed and os.geteuid() != 0 and not args.dry_run:
         raise BadInput(
             "`--managed` writes what the agent cannot change, so it needs root: run it with `sudo`"
         )
-    at = Surroundings(Path.cwd(), Path.home(), dict(os.environ))
+    at = HostPlaces(Path.cwd(), Path.home(), dict(os.environ))
     state = state_folder(os.environ)
     path = level.path(at)
     return Job(args.agent, level, at, state, {path: form(path, level, state)})
@@ -160,11 +160,13 @@ def _free_port() -> int:
     raise BadInput(f"no port from {PORT} on is free: install with `--command-hooks`")
 
 
-def _hooks(args: Args, config: AgentsConfig, path: Path, level: SettingsLevel, state: Path) -> Form:
+def _hooks(
+    args: Args, config: AgentsConfig, path: Path, level: SettingsLevel, state: Path
+) -> SettingsForm:
     # Settings that hold for everybody name nothing that is one user's: neither a port, which
     # another user could take, nor a folder.
     mine = not level.managed and not args.command_hooks
-    caller = Caller(
+    caller = HookCaller(
         sys.executable, "~" if level.managed else str(state), config.port if mine else None
     )
     return hooks_form(path, hooks_of(args.agent, caller), level.managed)
@@ -201,7 +203,7 @@ def _check_owners(args: Args) -> None:
 def _carried_out(
     args: Args,
     job: Job,
-    plan: Callable[[Path, Form, Path], SettingsChange],
+    plan: Callable[[Path, SettingsForm, Path], SettingsChange],
     first: Callable[[Job], None] = lambda _: None,
 ) -> int:
     """Show what is to be done, ask, and do it, after something else that is to be done first; gives
@@ -282,7 +284,7 @@ def _forget(job: Job) -> None:
         note(f"`{job.trusting}` still says that Codex trusted these hooks: {error}")
 
 
-def _servers(job: Job) -> Mapping[Path, Form]:
+def _servers(job: Job) -> Mapping[Path, SettingsForm]:
     """The MCP servers of the same level, behind the proxy."""
     if job.level.servers is None:
         raise BadInput(

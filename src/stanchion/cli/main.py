@@ -55,6 +55,7 @@ GROUPS: Final = {
     "guard coding agents": {
         "install": "have Claude Code or Codex call Stanchion before it does anything",
         "uninstall": "take the hooks of Stanchion out of the settings of a coding agent",
+        "doctor": "find out whether a coding agent is really guarded, with its real program",
     },
     "judge": {
         "check": "judge one event, or a stream of them, without doing anything",

@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from stanchion import typed
 from stanchion.hosts.coding.settings import CLIENT, BadSettings, with_hooks
 from stanchion.hosts.foreign_file import ForeignFile, read_foreign, write_foreign
 from stanchion.hosts.json_text import NotJson, read_json, rewritten
@@ -26,6 +27,7 @@ from stanchion.kernel.regex import regex
 RECORDS: Final = "installed"
 ONLY_JSON: Final = "allowManagedHooksOnly"
 ONLY_TOML: Final = "allow_managed_hooks_only"
+FOLDER: Final = str(CLIENT.parent)
 
 
 class InstallRecord(Struct, frozen=True):
@@ -35,6 +37,9 @@ class InstallRecord(Struct, frozen=True):
     before: bytes | None
     after: str
     folder_made: bool = False
+
+
+_RECORD: Final = typed.reader(InstallRecord)
 
 
 class SettingsChange(Struct, frozen=True):
@@ -76,7 +81,7 @@ class SettingsChange(Struct, frozen=True):
                     folder.rmdir()
 
 
-class Form(Struct, frozen=True):
+class SettingsForm(Struct, frozen=True):
     """What is to be in files of one format: a text with what is ours in it, and one without, by
     what the text was before. Both raise `NotJson` or `BadSettings`."""
 
@@ -84,22 +89,24 @@ class Form(Struct, frozen=True):
     takes: Callable[[str, str], str]
 
 
-def hooks_form(path: Path, hooks: Mapping[str, Any], managed: bool) -> Form:
+def hooks_form(path: Path, hooks: Mapping[str, Any], managed: bool) -> SettingsForm:
     """These hooks, in settings of the format that a path has."""
     if path.suffix == ".toml":
-        return Form(lambda text: _in_toml(text, hooks), lambda text, _: _BLOCK.sub("", text))
-    return Form(lambda text: _in_json(text, hooks, managed), _out_of_json)
+        return SettingsForm(
+            lambda text: _in_toml(text, hooks), lambda text, _: _BLOCK.sub("", text)
+        )
+    return SettingsForm(lambda text: _in_json(text, hooks, managed), _out_of_json)
 
 
-def servers_form(command: Sequence[str], policy: str) -> Form:
+def servers_form(command: Sequence[str], policy: str) -> SettingsForm:
     """MCP servers that are behind the proxy."""
-    return Form(
+    return SettingsForm(
         lambda text: wrapped(text, command, ["--policy", policy]).text,
         lambda text, before: unwrapped(text, before).text,
     )
 
 
-AS_IT_IS: Final = Form(lambda text: text, lambda text, _: text)
+AS_IT_IS: Final = SettingsForm(lambda text: text, lambda text, _: text)
 """A file that only its own program changes."""
 
 
@@ -125,46 +132,57 @@ _BLOCK: Final = regex(rf"^{_BEGINS}\r?\n.*?^{_ENDS}(?:\r?\n|\Z)", re.MULTILINE |
 
 
 def _in_toml(text: str, hooks: Mapping[str, Any]) -> str:
-    text = _BLOCK.sub("", text)
+    """Requirements with hooks in blocks that are marked as ours. `features.hooks` is pinned, since
+    an option of Codex switches managed hooks off, too."""
+    whole, text = text, _BLOCK.sub("", text)
     old = _toml(text)
-    theirs = old.get("hooks", {})
-    if old.get(ONLY_TOML) not in (None, True) or not isinstance(theirs, dict):
-        raise BadSettings(
-            f"it says `{ONLY_TOML}` or `hooks` in a way of its own: correct that first"
-        )
     end = "\r\n" if "\r\n" in text else "\n"
-    head = [] if ONLY_TOML in old else [f"{ONLY_TOML} = true"]
-    folder = {} if "managed_dir" in theirs else {"managed_dir": str(CLIENT.parent)}
-    tail = [
-        line for name, one in folder.items() for line in ("[hooks]", f"{name} = {_quoted(one)}")
-    ]
+    theirs, features = _table(old, "hooks"), _table(old, "features")
+    head = [f"{ONLY_TOML} = true"] if ONLY_TOML not in old else []
+    head += ["features.hooks = true"] if "hooks" not in features else []
+    tail = ["[hooks]", f"managed_dir = {_quoted(FOLDER)}"] if "managed_dir" not in theirs else []
     for event, group in hooks.items():
         tail += [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]"]
         tail += [f"{name} = {_quoted(one)}" for name, one in group["hooks"][0].items()]
     blocks = [end.join([_BEGINS, *lines, _ENDS, ""]) if lines else "" for lines in (head, tail)]
+    if _BLOCK.findall(whole) == [block for block in blocks if block]:
+        return whole
     made = blocks[0] + text + ("" if text.endswith("\n") or not text else end) + blocks[1]
     added = {event: [*theirs.get(event, []), group] for event, group in hooks.items()}
-    if _toml(made, ours=True) != {**old, ONLY_TOML: True, "hooks": {**theirs, **folder, **added}}:
-        raise BadSettings("its `hooks` cannot be added to: write them as `[[hooks.PreToolUse]]`")
-    return made
+    wanted = {
+        **old,
+        ONLY_TOML: True,
+        "features": {**features, "hooks": True},
+        "hooks": {"managed_dir": FOLDER, **theirs, **added},
+    }
+    try:
+        if tomllib.loads(made) == wanted:
+            return made
+    except tomllib.TOMLDecodeError:
+        pass
+    raise BadSettings(
+        f"it says something else of hooks: give it `{ONLY_TOML} = true`, `hooks = true` in "
+        f"`[features]`, and `managed_dir` in `[hooks]`"
+    )
 
 
-def _toml(text: str, ours: bool = False) -> dict[str, Any]:
+def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = data.get(name, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadSettings(
-            "its `[hooks]` cannot be added to: give it a `managed_dir`, or take it out"
-            if ours
-            else f"it is not TOML: {error}"
-        ) from None
+        raise BadSettings(f"it is not TOML: {error}") from None
 
 
 def _quoted(value: str | int) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def plan_install(path: Path, form: Form, state: Path) -> SettingsChange:
+def plan_install(path: Path, form: SettingsForm, state: Path) -> SettingsChange:
     """What is to be done so that a file has what is ours. Raises `BadSettings`."""
     file = read_foreign(path)
     old = _record(state, file.path)
@@ -178,7 +196,7 @@ def plan_install(path: Path, form: Form, state: Path) -> SettingsChange:
     return SettingsChange(file, new, msgspec.structs.replace(old, after=_mark(new)))
 
 
-def plan_uninstall(path: Path, form: Form, state: Path) -> SettingsChange:
+def plan_uninstall(path: Path, form: SettingsForm, state: Path) -> SettingsChange:
     """What is to be done so that a file is as it was: to the letter where nobody else changed it,
     else without what is ours. Raises `BadSettings`."""
     file = read_foreign(path)
@@ -206,7 +224,7 @@ def is_known(path: Path, state: Path, unchanged: bool = False) -> bool:
     return old is not None and (not unchanged or old.after == _mark(file.raw))
 
 
-def _bare(file: ForeignFile, form: Form, old: InstallRecord | None) -> bytes | None:
+def _bare(file: ForeignFile, form: SettingsForm, old: InstallRecord | None) -> bytes | None:
     """A file without what is ours."""
     before = file if old is None else ForeignFile(file.path, old.before)
     text = _made(file, lambda text: form.takes(text, before.text)) if file.raw is not None else ""
@@ -238,5 +256,5 @@ def _record(state: Path, path: Path) -> InstallRecord | None:
     """What a file was; `None` where that is not known, or can no longer be read."""
     raw = _record_file(state, path).raw
     with suppress(msgspec.MsgspecError):
-        return None if raw is None else msgspec.json.decode(raw, type=InstallRecord)
+        return None if raw is None else _RECORD.decode(raw)
     return None

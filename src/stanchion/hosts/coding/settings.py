@@ -13,6 +13,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from stanchion import typed
+from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.foreign_file import read_foreign, write_foreign
 from stanchion.hosts.json_text import read_json
 from stanchion.kernel.regex import regex
@@ -39,10 +41,13 @@ class AgentsConfig(Struct, frozen=True):
     python: str = ""
 
 
+_CONFIG: Final = typed.reader(AgentsConfig)
+
+
 def read_config(state: Path) -> AgentsConfig | None:
     """What is set in a state folder; `None` where nothing is. Raises `BadSettings`."""
     try:
-        return msgspec.json.decode((state / CONFIG).read_bytes(), type=AgentsConfig)
+        return _CONFIG.decode((state / CONFIG).read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
@@ -65,37 +70,8 @@ BLOCKS: Final = frozenset({"prompt", "call", "asks", "result", "failure"})
 """What the host does not go on with if the hook fails. The rest only tells of something: an agent
 that may not stop because a hook failed would work on for ever."""
 
-EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "claude": {
-        "SessionStart": "begins",
-        "UserPromptSubmit": "prompt",
-        "PreToolUse": "call",
-        "PermissionRequest": "asks",
-        "PostToolUse": "result",
-        "PostToolUseFailure": "failure",
-        "SubagentStart": "child",
-        "SubagentStop": "child_reply",
-        "Stop": "reply",
-        "SessionEnd": "ends",
-        "PreCompact": "news",
-        "ConfigChange": "news",
-    },
-    "codex": {
-        "SessionStart": "begins",
-        "UserPromptSubmit": "prompt",
-        "PreToolUse": "call",
-        "PermissionRequest": "asks",
-        "PostToolUse": "result",
-        "SubagentStart": "child",
-        "SubagentStop": "child_reply",
-        "Stop": "reply",
-        "SessionEnd": "ends",
-        "PreCompact": "news",
-    },
-}
 
-
-class Surroundings(Struct, frozen=True):
+class HostPlaces(Struct, frozen=True):
     """Where settings are looked for: the project's folder, and what the user's environment says."""
 
     project: Path
@@ -113,9 +89,9 @@ class SettingsLevel(Struct, frozen=True):
     """A file of settings that a host reads its hooks from, and the one of its MCP servers; `off`
     says who can switch the hooks off."""
 
-    path: Callable[[Surroundings], Path]
+    path: Callable[[HostPlaces], Path]
     off: str
-    servers: Callable[[Surroundings], Path] | None = None
+    servers: Callable[[HostPlaces], Path] | None = None
     managed: bool = False
 
 
@@ -176,7 +152,7 @@ _REFUSE: Final = (
 the call run."""
 
 
-class Caller(Struct, frozen=True):
+class HookCaller(Struct, frozen=True):
     """How hooks reach the daemon: by a command with this Python and the state folder there, and
     those that need not start it by this port, if there is one."""
 
@@ -193,10 +169,10 @@ class Caller(Struct, frozen=True):
         return f"exec {shlex.join(client)}"
 
 
-def hooks_of(agent: str, caller: Caller) -> dict[str, Any]:
+def hooks_of(agent: str, caller: HookCaller) -> dict[str, Any]:
     """What each event has in the settings of a host."""
     made = {}
-    for event, says in EVENTS[agent].items():
+    for event, says in AGENTS[agent].says.items():
         hook: dict[str, Any] = {"type": "command", "command": caller.command(agent)}
         if caller.port is not None and agent == "claude" and says not in STARTS:
             url = f"http://127.0.0.1:{caller.port}/{agent}"
@@ -274,7 +250,7 @@ OTHERS: Final[Mapping[str, Callable[[Any, str], str]]] = {
 """Keys of Claude's settings that keep hooks of a level from being called, and how."""
 
 
-def kept_from(level: str, at: Surroundings) -> Iterator[str]:
+def kept_from(level: str, at: HostPlaces) -> Iterator[str]:
     """What keeps hooks of Claude from being called, in the settings that are there."""
     paths = [one.path(at) for one in LEVELS["claude"].values()]
     for path in (*paths, paths[0].with_name("settings.local.json")):
