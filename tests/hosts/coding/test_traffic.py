@@ -9,7 +9,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.hosts.coding import AGENTS
-from stanchion.hosts.coding.sessions import Sessions
+from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.speaker import Process, Speaker
 
 TRAFFIC = Path(__file__).with_name("traffic")
@@ -26,7 +26,7 @@ def test_honest_work_that_was_recorded_is_heard_and_goes_on(
     agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "state"))
-    sessions = Sessions(lambda _: Shield.load("coding-agent", project=str(tmp_path / "shop")))
+    sessions = CodingSessions(lambda _: Shield.load("coding-agent", project=str(tmp_path / "shop")))
     (tmp_path / "shop").mkdir()
     speaker = Speaker(host=HOST)
     try:
