@@ -36,7 +36,6 @@ from stanchion.hosts.coding.installing import (
 from stanchion.hosts.coding.program import (
     OLDEST,
     ProgramFailed,
-    forget_hooks,
     host_version,
     trust_hooks,
 )
@@ -124,7 +123,7 @@ def _uninstall(args: Args) -> int:
         forms[servers] = servers_form(OURS, "")
     if _trusts(job) and is_known(job.trusting, job.state):
         forms[job.trusting] = AS_IT_IS
-    return _carried_out(args, job._replace(forms=forms), plan_uninstall, _forget)
+    return _carried_out(args, job._replace(forms=forms), plan_uninstall)
 
 
 def _settings_work(work: Work) -> Work:
@@ -204,10 +203,8 @@ def _carried_out(
     args: Args,
     job: Job,
     plan: Callable[[Path, SettingsForm, Path], SettingsChange],
-    first: Callable[[Job], None] = lambda _: None,
 ) -> int:
-    """Show what is to be done, ask, and do it, after something else that is to be done first; gives
-    the exit status."""
+    """Show what is to be done, ask, and do it; gives the exit status."""
     for _ in range(ATTEMPTS):
         plans = [plan(path, form, job.state) for path, form in job.forms.items()]
         changes = [one for one in plans if one.changes]
@@ -221,7 +218,6 @@ def _carried_out(
             tell("nothing is written")
             return NOT_WRITTEN
         try:
-            first(job)
             for one in plans:
                 one.carry_out(job.state, job.mode)
             return 0
@@ -273,15 +269,6 @@ def _trusted(job: Job) -> Iterator[str]:
             f"(it could not be told so from here: {error})"
         )
     remember(before, job.state)
-
-
-def _forget(job: Job) -> None:
-    if not _trusts(job) or is_known(job.trusting, job.state, unchanged=True):
-        return
-    try:
-        forget_hooks(job.at.project, job.at.environ, job.path)
-    except ProgramFailed as error:
-        note(f"`{job.trusting}` still says that Codex trusted these hooks: {error}")
 
 
 def _servers(job: Job) -> Mapping[Path, SettingsForm]:
