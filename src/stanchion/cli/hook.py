@@ -11,7 +11,7 @@ from stanchion.audit.layout import state_folder
 from stanchion.cli.command import Args, AsBadInput, DeclaredCommand, Verb, option
 from stanchion.cli.printing import put_json
 from stanchion.cli.terminal import tell
-from stanchion.hosts.coding import AGENTS, client
+from stanchion.hosts.coding import AGENTS, carrier
 from stanchion.hosts.coding.settings import BadSettings
 from stanchion.ops.daemon.launch import NoDaemon, ask, run_daemon, stop_daemon
 
@@ -19,7 +19,7 @@ NOT_THERE: Final = 1
 
 
 def _answer(agent: str, _: Args) -> int:
-    return client.main([agent])
+    return carrier.main([agent])
 
 
 def _daemon(_: Args) -> int:

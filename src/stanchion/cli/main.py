@@ -55,6 +55,7 @@ GROUPS: Final = {
     "guard coding agents": {
         "install": "have Claude Code or Codex call Stanchion before it does anything",
         "uninstall": "take the hooks of Stanchion out of the settings of a coding agent",
+        "doctor": "find out whether a coding agent is really guarded, with its real program",
     },
     "judge": {
         "check": "judge one event, or a stream of them, without doing anything",
@@ -67,6 +68,8 @@ GROUPS: Final = {
         "lab": "measure guards and policies, compile bundles for players of the Tutor",
     },
     "look": {
+        "report": "show what a policy would have done to past sessions of coding agents",
+        "import": "write past sessions of coding agents into a trail",
         "explain": "explain why something was decided, and what would have made it pass",
         "audit": "read, verify and export the trail of everything that was decided",
         "audit coverage": "name what was executed without a decision",
@@ -97,6 +100,7 @@ GROUPS: Final = {
 COMMANDS: Final = {name: about for each in GROUPS.values() for name, about in each.items()}
 
 PLACES: Final = {
+    "import": "report",
     "uninstall": "install",
     "state safe-mode": "states",
     "state halt": "states",

@@ -20,6 +20,7 @@ from stanchion.stores.memory import MemoryStore, wall_ms
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from threading import Timer
 
     from stanchion.approvals.operators import Operator
     from stanchion.audit.journal import Journal
@@ -137,6 +138,8 @@ class Shield(Shielding, ByPeople):
         )
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
+        self.alarms: dict[str, tuple[int, Timer]] = {}
+        """When the next review of a tenant is due, and what looks then."""
         self.doors: Any = None  # made where there is an event loop
         self.desks: set[ref[Any]] = set()
         """The runs that somebody has."""
@@ -373,6 +376,8 @@ class Shield(Shielding, ByPeople):
         if self._closed:
             return
         self._closed = True
+        for _, alarm in self.alarms.values():
+            alarm.cancel()
         if self._watcher is not None:
             self._watcher.stop()
         self.answers.close()

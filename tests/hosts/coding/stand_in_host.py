@@ -13,12 +13,21 @@ import sys
 import tempfile
 from collections.abc import Callable
 
+WAITS_S = 30.0 if len(sys.argv) < 3 else float(sys.argv[2])
+
+
+def is_whole(got: bytes) -> bool:
+    """Whether an answer is there to its end."""
+    head, end, rest = got.partition(b"\r\n\r\n")
+    return bool(end) and len(rest) >= int(head.lower().partition(b"content-length:")[2].split()[0])
+
 
 def over_http(port: int, text: str, headers: dict[str, str] | None = None) -> dict[str, object]:
     """What an endpoint answers to a connection of this process."""
     sock = kept.get(port)
     if sock is None:
-        sock = kept[port] = socket.create_connection(("127.0.0.1", port), timeout=30)
+        sock = kept[port] = socket.create_connection(("127.0.0.1", port), timeout=WAITS_S)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     body = text.encode()
     given = {
         "Host": f"127.0.0.1:{port}",
@@ -27,27 +36,23 @@ def over_http(port: int, text: str, headers: dict[str, str] | None = None) -> di
         **(headers or {}),
     }
     lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
-    sock.sendall(f"POST /{NAME} HTTP/1.1\r\n{lines}Content-Length: {len(body)}\r\n\r\n".encode())
-    sock.sendall(body)
+    head = f"POST /{NAME} HTTP/1.1\r\n{lines}Content-Length: {len(body)}\r\n\r\n"
     got = b""
-    while b"\r\n\r\n" not in got:
-        part = sock.recv(65536)
-        if not part:
-            del kept[port]
-            return {"status": 0, "text": ""}
-        got += part
-    head, _, rest = got.partition(b"\r\n\r\n")
-    length = int(head.lower().partition(b"content-length:")[2].split()[0])
-    while len(rest) < length:
-        part = sock.recv(65536)
-        if not part:
-            del kept[port]
-            return {"status": 0, "text": ""}
-        rest += part
-    if b"connection: close" in head.lower() or "Connection" in given:
+    try:
+        sock.sendall(head.encode() + body)
+        while not is_whole(got):
+            part = sock.recv(65536)
+            if not part:
+                raise ConnectionResetError
+            got += part
+    except OSError:
+        kept.pop(port).close()
+        return {"status": 0, "text": ""}
+    answer, _, rest = got.partition(b"\r\n\r\n")
+    if b"connection: close" in answer.lower() or "Connection" in given:
         sock.close()
         del kept[port]
-    return {"status": int(head.split()[1]), "text": rest.decode()}
+    return {"status": int(answer.split()[1]), "text": rest.decode()}
 
 
 def pipes() -> list[tuple[int, int]]:

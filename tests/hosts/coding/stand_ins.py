@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from stanchion.hosts.coding import AGENTS, CodingAgent, HostAnswer, client
+from stanchion.hosts.coding import AGENTS, CodingAgent, HostAnswer, carrier, client
 from stanchion.hosts.coding.speaker import Process, Speaker, Speakers
 from stanchion.ops.daemon.server import HookServer
 from stanchion.runtime.standing.presence import process_at
@@ -43,14 +43,15 @@ def body(event: str = "PreToolUse", **more: Any) -> str:
 class StandIn:
     """A process that acts as a host."""
 
-    def __init__(self, folder: Path, name: str, *before: str) -> None:
+    def __init__(self, folder: Path, name: str, waits_s: float = 30) -> None:
         program = folder / name
         if not program.exists():
             program.symlink_to(PYTHON)
         self.name = name
         self.words = [str(program), "-I", "-S", str(HERE / "stand_in_host.py"), name]
+        self.words.append(f"{waits_s}")
         self._process = subprocess.Popen(
-            [*before, *self.words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     @property
@@ -87,7 +88,7 @@ class Place:
         tcp = socket.create_server(("127.0.0.1", 0))
         self.port: int = tcp.getsockname()[1]
         local = socket.socket(socket.AF_UNIX)
-        self.socket = self.state / "agents" / client.SOCKET
+        self.socket = self.state / "agents" / carrier.SOCKET
         local.bind(str(self.socket))
         local.listen(128)
         self.server = HookServer(AGENTS, self.speakers, self._hear, self.port)
@@ -108,9 +109,9 @@ class Place:
         """Who spoke last."""
         return self.heard[-1][1]
 
-    def host(self, name: str, *before: str) -> StandIn:
+    def host(self, name: str) -> StandIn:
         """A host that ends with the place."""
-        made = StandIn(self.state, name, *before)
+        made = StandIn(self.state, name)
         self._hosts.append(made)
         return made
 

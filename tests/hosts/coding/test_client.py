@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.hosts.coding import AGENTS, client
+from stanchion.hosts.coding import AGENTS, carrier, client
 from tests.hosts.coding.stand_ins import PYTHON, Place, StandIn, body, place
 
 EVENTS = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "PermissionRequest", "New")
@@ -86,7 +86,7 @@ def answering(state: Path, answer: Callable[[socket.socket], None]) -> Iterator[
     """Something that listens where the daemon does, and answers so."""
     folder = state / "agents"
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / client.SOCKET
+    path = folder / carrier.SOCKET
     path.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -158,7 +158,7 @@ def test_a_daemon_that_does_not_answer_in_time_is_a_refusal(
     assert time.monotonic() - began < 5
 
 
-@pytest.mark.parametrize("event", client.UNBLOCKED)
+@pytest.mark.parametrize("event", carrier.UNBLOCKED)
 @pytest.mark.parametrize("name", HOSTS)
 def test_where_a_refusal_would_drive_an_agent_on_it_is_told_alone(
     here: Place, name: str, event: str
@@ -171,7 +171,7 @@ def test_where_a_refusal_would_drive_an_agent_on_it_is_told_alone(
 
 @pytest.mark.parametrize("event", EVENTS[:4])
 def test_codex_hears_the_same_refusal_from_the_hook_and_from_the_daemon(event: str) -> None:
-    status, out, err = client.refusal("codex", body(event).encode(), "no")
+    status, out, err = carrier.refusal("codex", body(event).encode(), "no")
     theirs = AGENTS["codex"].refusal(event, "no")
     assert (status, err, json.loads(out)) == (2, "no", json.loads(theirs.stdout))
     assert (theirs.status, theirs.stderr) == (2, "no")
@@ -180,7 +180,7 @@ def test_codex_hears_the_same_refusal_from_the_hook_and_from_the_daemon(event: s
 @pytest.mark.parametrize("name", HOSTS)
 def test_a_daemon_that_cannot_be_started_is_a_refusal(here: Place, name: str) -> None:
     host = here.host(name)
-    config = here.state / client.CONFIG
+    config = here.state / carrier.CONFIG
     for written in ('{"python": "/nowhere/python"}', '{"python": "/bin/false"}', "{", "[]"):
         config.write_text(written, "utf-8")
         done = hook(host, here, body())
@@ -234,8 +234,8 @@ def test_the_environment_does_not_lead_to_another_daemon(here: Place) -> None:
 def test_the_state_folder_is_the_one_of_everything_else(
     environ: dict[str, str], given: str, found: str
 ) -> None:
-    code = f"import sys; sys.path.insert(0, {str(Path(client.__file__).parent)!r}); import client"
-    code += f"; print(client._state({given!r}))"
+    code = f"import sys; sys.path.insert(0, {str(Path(client.__file__).parent)!r}); import carrier"
+    code += f"; print(carrier._state({given!r}))"
     done = subprocess.run(
         [PYTHON, "-I", "-S", "-c", code], env=environ, capture_output=True, text=True, check=True
     )
@@ -245,14 +245,14 @@ def test_the_state_folder_is_the_one_of_everything_else(
 def test_a_hook_loads_next_to_nothing(here: Place) -> None:
     """What it loads is what it costs: it is started for each call of a tool."""
     code = f"import sys; sys.argv[:] = sys.argv[1:]; sys.path.insert(0, {str(Path(client.__file__).parent)!r})"  # noqa: E501
-    code += "; before = set(sys.modules); import client; status = client.main(sys.argv[1:])"
+    code += "; before = set(sys.modules); import carrier; status = carrier.main(sys.argv[1:])"
     code += "; open(sys.argv[2][6:] + '/loaded', 'w').write(' '.join(set(sys.modules) - before))"
     host, words = here.host("claude"), here.client("claude")
     with answering(here.state, says_yes):
         done = host.does("hook", [*words[:3], "-c", code, *words[3:]], body())
     assert done["stdout"] == '{"continue": true}', done
     loaded = set((here.state / "loaded").read_text("utf-8").split())
-    assert loaded <= {"client", "_socket", "_json"}, loaded
+    assert loaded <= {"carrier", "_socket", "_json"}, loaded
 
 
 def test_a_signal_ends_a_hook_as_a_failure() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from stanchion.hosts.coding import AGENTS, sessions as sessions_module
-from stanchion.hosts.coding.sessions import Sessions
+from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.speaker import Process, Speaker
 from tests.hosts.coding.talk import SECRET, Talk, desk, gone, own_process
 
@@ -334,9 +334,9 @@ def test_twenty_hooks_at_once(project: Path) -> None:
         def work(number: int) -> tuple[bool, bool]:
             talk = at.talk("claude", project)
             talk.number = 100 * number
-            command = "rm -rf /" if number % 4 == 0 else f"echo {number}"
+            command = "rm -rf /" if number % 8 == 0 else f"echo {number}"
             more = {"agent_id": f"a{number % 3}"} if number % 2 else {}
-            return number % 4 == 0, bool(talk.call(command, **more).refused)
+            return number % 8 == 0, bool(talk.call(command, **more).refused)
 
         with ThreadPoolExecutor(20) as pool:
             for danger, refused in pool.map(work, range(40)):
@@ -489,6 +489,8 @@ def attended(*words: str) -> Iterator[Process]:
     if pid == 0:
         os.execv(sys.executable, [sys.executable, "-c", "input()", *words])
     try:
+        while b"input()" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.sched_yield()  # it is this program still
         yield own_process(pid)
     finally:
         os.write(terminal, b"\n")
@@ -500,7 +502,7 @@ def test_nothing_is_raised(project: Path) -> None:
     def broken(_root: str) -> Any:
         raise OSError("no room")
 
-    sessions = Sessions(broken)
+    sessions = CodingSessions(broken)
     for agent in AGENTS:
         talk = Talk(agent, sessions, project, Speaker(own_process()))
         assert "judging it failed with `OSError`" in talk.call("ls").refused

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.hosts.coding import client
+from stanchion.hosts.coding import carrier, client
 from stanchion.ops.daemon import launch
 from stanchion.ops.daemon.server import DaemonStatus
 from tests.hosts.coding.stand_ins import PYTHON, StandIn, body
@@ -40,7 +40,7 @@ class Home:
     def write_port(self, port: int) -> None:
         """Set what hooks and daemon are to use."""
         said = {"port": port, "python": sys.executable}
-        (self.state / client.CONFIG).write_text(json.dumps(said), "utf-8")
+        (self.state / carrier.CONFIG).write_text(json.dumps(said), "utf-8")
 
     def host(self, name: str = "claude") -> StandIn:
         """A host that ends with the home."""
@@ -103,7 +103,7 @@ def test_the_first_hook_starts_it_and_the_next_find_it(home: Home) -> None:
     host = home.host()
     assert home.status() is None
     first = home.hook(host)
-    assert is_allowed(first), (first, (home.state / "agents" / client.LOG).read_text("utf-8"))
+    assert is_allowed(first), (first, (home.state / "agents" / carrier.LOG).read_text("utf-8"))
     refused = home.hook(host, "git push --force origin main; rm -rf / --no-preserve-root")
     assert not is_allowed(refused)
     found = home.status()
@@ -125,7 +125,7 @@ def test_twenty_that_start_at_once_become_one(home: Home) -> None:
     for thread in threads:
         thread.join()
     assert [is_allowed(each) for each in found] == [True] * 20, found
-    log = (home.state / "agents" / client.LOG).read_text("utf-8")
+    log = (home.state / "agents" / carrier.LOG).read_text("utf-8")
     assert log.count(" listens at ") == 1
 
 
@@ -146,8 +146,9 @@ def test_one_of_another_version_makes_room_for_a_newer_hook(home: Home) -> None:
     home.hook(host)
     first = home.status()
     assert first is not None
-    newer = Path(client.__file__).read_text("utf-8").replace("PROTOCOL = 1", "PROTOCOL = 2")
-    (home.root / "client.py").write_text(newer, "utf-8")
+    newer = Path(carrier.__file__).read_text("utf-8").replace("PROTOCOL = 1", "PROTOCOL = 2")
+    shutil.copy(client.__file__, home.root)
+    (home.root / "carrier.py").write_text(newer, "utf-8")
     words = [PYTHON, "-I", "-S", str(home.root / "client.py"), "claude", f"state={home.state}"]
     done = host.does("hook", [*words, "deadline=5"], body())
     # The daemon that comes next is of the same version here, and makes room again.
@@ -155,7 +156,7 @@ def test_one_of_another_version_makes_room_for_a_newer_hook(home: Home) -> None:
     assert "Stanchion refuses" in done["stderr"]
     wait_for(lambda: not Path(f"/proc/{first.pid}").exists())
     older = newer.replace("PROTOCOL = 2", "PROTOCOL = 0")
-    (home.root / "client.py").write_text(older, "utf-8")
+    (home.root / "carrier.py").write_text(older, "utf-8")
     done = host.does("hook", [*words, "deadline=20"], body())
     assert done["status"] == 2
     assert "speaks version 1, and the hook `0`" in done["stderr"]
@@ -187,7 +188,7 @@ def test_it_ends_when_nothing_is_to_be_expected(home: Home) -> None:
     assert made.poll() is None  # its host lives
     host.end()
     assert made.wait(20) == 0
-    assert not (home.state / "agents" / client.SOCKET).exists()
+    assert not (home.state / "agents" / carrier.SOCKET).exists()
 
 
 def test_another_one_ends_at_once_where_one_runs(home: Home) -> None:

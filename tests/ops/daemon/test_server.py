@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stanchion.hosts.coding import CodingAgent, HostAnswer, client
+from stanchion.hosts.coding import CodingAgent, HostAnswer, carrier
 from stanchion.hosts.coding.speaker import Speaker
 from stanchion.ops.daemon import server, wire
 from tests.hosts.coding.stand_ins import Place, body, place
@@ -62,7 +62,7 @@ def request(here: Place, **headers: str | None) -> bytes:
         ({"Content_Type": "application/x-www-form-urlencoded"}, 415),
         ({"Content_Length": None}, 411),
         ({"Transfer_Encoding": "chunked"}, 411),
-        ({"Content_Length": "-1"}, 400),
+        ({"Content_Length": "-1"}, 411),
         ({"Content_Length": "16777217"}, 413),
         ({"Content_Length": "9" * 400}, 413),
         ({"Content_Length ": "2"}, 400),
@@ -82,7 +82,7 @@ def test_what_is_no_hook_is_turned_away(
     ("data", "status"),
     [
         (b"GET / HTTP/1.1\r\n\r\n", 403),
-        (b"\r\n\r\n", 400),
+        (b"a\r\n\r\n", 400),
         (b"rubbish\r\n\r\n", 400),
         (b"\xff\xfe\x00\r\n\r\n", 400),
         (b"POST /claude HTTP/1.1\r\nno colon\r\n\r\n", 400),
@@ -188,7 +188,7 @@ def test_what_is_under_way_ends_first_when_it_stops() -> None:
         thread.join()
         assert isinstance(found[0], dict)
         assert json.loads(found[0]["stdout"]) == {"continue": True, "late": True}
-        assert client.connected(str(here.state)) is None
+        assert carrier.connected(str(here.state)) is None
 
 
 def test_a_failure_of_the_server_itself_is_no_yes(caplog: pytest.LogCaptureFixture) -> None:

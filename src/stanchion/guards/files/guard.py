@@ -396,6 +396,8 @@ class Files(FileOptions, frozen=True, dict=True):
             if held is None or first_match(self._lists["unprotected"], place, within) is not None:
                 return None
             action, why = min(action, ACTIONS[self.asked]) if held.asks else action, held.what
+            if held.tells:
+                action, code = min(action, Action.WARN), "files.instructs"
         return Finding(action, code, (shown(text), DONE[use], why), about=place.text)
 
     def _protected(
@@ -470,4 +472,4 @@ class Files(FileOptions, frozen=True, dict=True):
             self.protected_write, self.unclear, self.asked,
         )  # fmt: skip
         said = [ACTIONS[name] for name in names]
-        return tuple(dict.fromkeys([*said, Action.ESCALATE, Action.BLOCK]))
+        return tuple(dict.fromkeys([*said, Action.WARN, Action.ESCALATE, Action.BLOCK]))

@@ -17,8 +17,8 @@ from typing import Final
 
 from stanchion import Shield, typed
 from stanchion.audit.layout import write_private
-from stanchion.hosts.coding import AGENTS, client
-from stanchion.hosts.coding.sessions import Sessions
+from stanchion.hosts.coding import AGENTS, carrier
+from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.settings import AgentsConfig, read_config
 from stanchion.hosts.coding.speaker import Speakers
 from stanchion.locks.files import attempt
@@ -39,7 +39,7 @@ class NoDaemon(Exception):
 
 def own_place(state: Path) -> Path:
     """The daemon's folder in a state folder, out of the reach of others."""
-    folder = state / client.FOLDER
+    folder = state / carrier.FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & OTHERS:
@@ -56,7 +56,7 @@ def run_daemon(state: Path) -> bool:
     if lock is None:
         return False
     try:
-        _log_to(folder / client.LOG)
+        _log_to(folder / carrier.LOG)
         found = read_config(state)
         _serve(folder, AgentsConfig() if found is None else found)
     finally:
@@ -73,11 +73,11 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
             refuses = f"Stanchion refuses everything: {trouble}"
     speakers = Speakers(AGENTS.values())
     os.chdir(folder)  # the path of a socket may be short alone
-    path = Path(client.SOCKET)
+    path = Path(carrier.SOCKET)
     path.unlink(missing_ok=True)  # whoever listened there has ended: the lock is this process's
     local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     secret = _secret(folder)
-    sessions = Sessions(
+    sessions = CodingSessions(
         lambda root: Shield.load(config.policy, project=root, folder=root, host_secret=secret)
     )
     try:
@@ -85,7 +85,7 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
         signal.set_wakeup_fd(server.wakes_by, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: server.stop())
-        local.bind(client.SOCKET)
+        local.bind(carrier.SOCKET)
         local.listen(BACKLOG)
         listeners = (local,) if port is None else (local, port)
         LOG.info("process %s listens at %s and port %s", os.getpid(), folder / path, config.port)
@@ -151,13 +151,13 @@ def _log_to(file: Path) -> None:
 def ask(state: Path, what: str) -> DaemonStatus | None:
     """What a daemon says to `status` or `stop`; `None` where none listens."""
     try:
-        sock = client.connected(str(state))
+        sock = carrier.connected(str(state))
         if sock is None:
             return None
-        with closing(sock), suppress(client.Again):
+        with closing(sock), suppress(carrier.Again):
             sock.settimeout(STOP_S)
-            return typed.decode(client.exchanged(sock, what, b""), DaemonStatus)
-    except (client.Refuse, OSError, ValueError) as error:
+            return typed.decode(carrier.exchanged(sock, what, b""), DaemonStatus)
+    except (carrier.Refuse, OSError, ValueError) as error:
         raise NoDaemon(f"{error}") from None
     return None
 
