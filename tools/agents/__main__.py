@@ -25,9 +25,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.program import host_version
 from stanchion.hosts.coding.rehearsal import Rehearsed, rehearse, surroundings_in
-from stanchion.hosts.coding.settings import EVENTS, LEVELS, HostPlaces, is_ours
+from stanchion.hosts.coding.settings import LEVELS, HostPlaces, is_ours
 from tools.agents.cells import (
     ASKED,
     BREAKS,
@@ -243,7 +244,7 @@ def _while(column: Column, way: Break) -> str:
 def _disturbed(column: Column, number: int, times: int) -> str:
     """What comes of a call that is refused, if the daemon is signalled at some moment of it."""
     drawn, ran = random.Random(column.way), 0
-    with column.broken(IMPATIENT, tuple(EVENTS[column.agent])):
+    with column.broken(IMPATIENT, tuple(AGENTS[column.agent].says)):
         _, _, usual = column.ran(REFUSED)
         for _ in range(times):
             pid = column.daemon()

@@ -12,7 +12,7 @@ from typing import Any, Final
 from stanchion import Shield
 from stanchion.audit.record import RecordEntry
 from stanchion.hosts.coding import AGENTS, HostAnswer
-from stanchion.hosts.coding.sessions import Sessions
+from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.speaker import Process, Speaker
 from stanchion.runtime.standing.presence import process_at
 
@@ -60,7 +60,12 @@ class Talk:
     """One session of a host with a project."""
 
     def __init__(
-        self, agent: str, sessions: Sessions, folder: Path, speaker: Speaker, session: str = "s1"
+        self,
+        agent: str,
+        sessions: CodingSessions,
+        folder: Path,
+        speaker: Speaker,
+        session: str = "s1",
     ) -> None:
         self.agent, self.sessions, self.folder, self.speaker = agent, sessions, folder, speaker
         self.session, self.number = session, 0
@@ -104,7 +109,7 @@ class Desk:
     def __init__(self, policy: Any = "coding-agent", **options: Any) -> None:
         self.policy, self.options = policy, options
         self.shields: list[Shield] = []
-        self.sessions = Sessions(self.opened)
+        self.sessions = CodingSessions(self.opened)
 
     def opened(self, root: str) -> Shield:
         """A shield for a project."""

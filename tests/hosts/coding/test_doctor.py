@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.doctor import examine
 from stanchion.hosts.coding.program import ProgramFailed
 from stanchion.hosts.coding.settings import (
     CLIENT,
-    EVENTS,
     LEVELS,
     BadSettings,
     HookCaller,
@@ -131,7 +131,7 @@ def test_settings_that_switch_hooks_off_are_named(at: HostPlaces) -> None:
 def test_an_event_without_a_hook_is_named(at: HostPlaces) -> None:
     path = installed(at, "claude")
     data = json.loads(path.read_text())
-    assert EVENTS["claude"].keys() == data["hooks"].keys()
+    assert AGENTS["claude"].says.keys() == data["hooks"].keys()
     del data["hooks"]["PostToolUse"]
     path.write_text(json.dumps(data))
     assert any("no hook for PostToolUse" in one for one in failures(at, "claude"))

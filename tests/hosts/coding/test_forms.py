@@ -13,20 +13,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from stanchion.hosts.coding import AGENTS, Heard, HostAnswer
-from stanchion.hosts.coding.agent import BadHook, Says, Verdict
+from stanchion.hosts.coding.agent import BadHook, HookVerdict, Says
 from stanchion.hosts.coding.claude import withheld
 from stanchion.hosts.coding.speaker import Speaker
 from tests.hosts.coding.talk import Talk, desk, own_process
 
 OUTCOMES: Final = (
-    Verdict(),
-    Verdict(notices=("mind this",)),
-    Verdict(changed={"command": "ls"}),
-    Verdict("ask", "why"),
-    Verdict("refuse", "why"),
-    Verdict("refuse", "why", command="answer it"),
-    Verdict("refuse", ""),
-    Verdict("end", "it is over", notices=("mind this",)),
+    HookVerdict(),
+    HookVerdict(notices=("mind this",)),
+    HookVerdict(changed={"command": "ls"}),
+    HookVerdict("ask", "why"),
+    HookVerdict("refuse", "why"),
+    HookVerdict("refuse", "why", command="answer it"),
+    HookVerdict("refuse", ""),
+    HookVerdict("end", "it is over", notices=("mind this",)),
 )
 EVENTS: Final = [(name, event) for name, agent in AGENTS.items() for event in agent.says]
 STOPPABLE: Final[frozenset[Says]] = frozenset({"call", "asks", "prompt", "result"})
@@ -84,7 +84,9 @@ def stops(agent: str, answer: HostAnswer) -> bool:
 
 @pytest.mark.parametrize(("name", "event"), EVENTS)
 @pytest.mark.parametrize("verdict", OUTCOMES)
-def test_every_outcome_of_every_event_has_a_form(name: str, event: str, verdict: Verdict) -> None:
+def test_every_outcome_of_every_event_has_a_form(
+    name: str, event: str, verdict: HookVerdict
+) -> None:
     agent = AGENTS[name]
     says = agent.says[event]
     heard = Heard(event, says, "s", "/", tool="Bash", fields={"result": "out"})

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from stanchion.hosts.coding import AGENTS, sessions as sessions_module
-from stanchion.hosts.coding.sessions import Sessions
+from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.speaker import Process, Speaker
 from tests.hosts.coding.talk import SECRET, Talk, desk, gone, own_process
 
@@ -502,7 +502,7 @@ def test_nothing_is_raised(project: Path) -> None:
     def broken(_root: str) -> Any:
         raise OSError("no room")
 
-    sessions = Sessions(broken)
+    sessions = CodingSessions(broken)
     for agent in AGENTS:
         talk = Talk(agent, sessions, project, Speaker(own_process()))
         assert "judging it failed with `OSError`" in talk.call("ls").refused

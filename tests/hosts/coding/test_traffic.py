@@ -9,8 +9,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.hosts.coding import AGENTS
-from stanchion.hosts.coding.sessions import Sessions
-from stanchion.hosts.coding.settings import EVENTS
+from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.speaker import Process, Speaker
 
 TRAFFIC = Path(__file__).with_name("traffic")
@@ -27,14 +26,14 @@ def test_honest_work_that_was_recorded_is_heard_and_goes_on(
     agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "state"))
-    sessions = Sessions(lambda _: Shield.load("coding-agent", project=str(tmp_path / "shop")))
+    sessions = CodingSessions(lambda _: Shield.load("coding-agent", project=str(tmp_path / "shop")))
     (tmp_path / "shop").mkdir()
     speaker = Speaker(host=HOST)
     try:
         stopped = []
         for body in recorded(agent, str(tmp_path)):
             # The replies are a loopback model's, which says of whatever it has changed: done.
-            if EVENTS[agent].get(body["hook_event_name"], "reply") in ("reply", "child_reply"):
+            if AGENTS[agent].says.get(body["hook_event_name"], "reply") in ("reply", "child_reply"):
                 continue
             came = sessions.hear(AGENTS[agent], json.dumps(body).encode(), speaker)
             answer = json.loads(came.stdout)
@@ -50,4 +49,4 @@ def test_every_event_that_has_a_hook_was_recorded(agent: str) -> None:
     """The events that no run for a model on loopback brings about are named here."""
     there = {body["hook_event_name"] for body in recorded(agent)}
     rare = {"claude": {"ConfigChange"}, "codex": {"PermissionRequest"}}
-    assert EVENTS[agent].keys() - there == rare[agent]
+    assert AGENTS[agent].says.keys() - there == rare[agent]

@@ -99,7 +99,7 @@ class Heard(Struct, frozen=True):
     """The arguments of a call, as the host has them."""
 
 
-class Verdict(Struct, frozen=True):
+class HookVerdict(Struct, frozen=True):
     """What becomes of an event, before it is in a host's words.
 
     `ask` leaves it to the person before the host. `changed` is what goes on in the place of what
@@ -118,7 +118,7 @@ class Verdict(Struct, frozen=True):
         return f"{self.words}\n{self.command}" if self.command else self.words
 
 
-GO: Final = Verdict()
+GO: Final = HookVerdict()
 
 
 class CodingAgent(Struct, frozen=True):
@@ -127,7 +127,7 @@ class CodingAgent(Struct, frozen=True):
     name: str
     says: Mapping[str, Says]
     """What each event tells that is listened to."""
-    words: Callable[[Heard, Verdict], HostAnswer]
+    words: Callable[[Heard, HookVerdict], HostAnswer]
     """Answers an event in the host's own words."""
     asking_modes: frozenset[str] = frozenset()
     """The modes of permission in which a person answers what a hook wants asked."""
@@ -165,26 +165,17 @@ class CodingAgent(Struct, frozen=True):
         """The same for a body that is an object already."""
         if type(body) is not dict:
             raise BadHook("", "the hook says no object: report its events as they are")
-        event = body.get("hook_event_name")
-        says = self.says.get(event) if type(event) is str else None
-        if type(event) is not str or says is None:
-            named = event if type(event) is str else ""
-            raise BadHook(named, f"{brief(named)} is no event of {self.name} that is known here")
-        for name, kind in {"session_id": str, "cwd": str, **NEEDED.get(says, {})}.items():
-            if type(body.get(name)) is not kind:
-                raise BadHook(event, f"`{event}` does not say its `{name}` as a {kind.__name__}")
-        session, cwd = body["session_id"], body["cwd"]
-        names = [session, *[_text(body, name) for name in ("tool_use_id", "agent_id")]]
-        if not session or any(len(name) > LONGEST_NAME for name in names):
-            raise BadHook(event, f"`{event}` has a name that is empty or too long")
-        if not cwd.startswith("/") or len(cwd) > LONGEST_PATH or "\0" in cwd:
-            raise BadHook(event, f"`{event}` names no folder that it is in")
+        event = _text(body, "hook_event_name")
+        says = self.says.get(event)
+        if says is None:
+            raise BadHook(event, f"{brief(event)} is no event of {self.name} that is known here")
+        _check(says, event, body)
         stage, fields = self._fields(says, body)
         return Heard(
             event=event,
             says=says,
-            session=session,
-            cwd=cwd,
+            session=body["session_id"],
+            cwd=body["cwd"],
             stage=stage,
             fields=fields,
             key=_text(body, "tool_use_id"),
@@ -206,7 +197,7 @@ class CodingAgent(Struct, frozen=True):
         """Refuse an event in the host's own words, whatever the event is, and known or not."""
         says = self.says.get(event, "call")
         name = event if event in self.says else "PreToolUse"
-        return self.words(Heard(name, says, "", "/", again=True), Verdict("refuse", words))
+        return self.words(Heard(name, says, "", "/", again=True), HookVerdict("refuse", words))
 
     def _fields(self, says: Says, body: dict[str, Any]) -> tuple[Stage | None, dict[str, Any]]:
         match says:
@@ -214,7 +205,7 @@ class CodingAgent(Struct, frozen=True):
                 return Stage.PROMPT, {"text": body["prompt"]}
             case "reply" | "child_reply":
                 said = _text(body, "last_assistant_message")
-                return (Stage.MODEL_REPLY, {"text": said}) if said else (None, {})
+                return (Stage.MODEL_REPLY, {"text": said, "final": True}) if said else (None, {})
             case "call" | "asks":
                 return Stage.TOOL_CALL, self._called(body)
             case "result":
@@ -250,6 +241,19 @@ class CodingAgent(Struct, frozen=True):
         if self.relays and TAGGED.match(body["prompt"]) is not None:
             return False
         return body.get("source", "user") in ("user", "sdk")
+
+
+def _check(says: Says, event: str, body: Mapping[str, Any]) -> None:
+    """Raise `BadHook` where a body does not say what an event of its kind needs."""
+    for name, kind in {"session_id": str, "cwd": str, **NEEDED.get(says, {})}.items():
+        if type(body.get(name)) is not kind:
+            raise BadHook(event, f"`{event}` does not say its `{name}` as a {kind.__name__}")
+    session, cwd = body["session_id"], body["cwd"]
+    names = [session, *[_text(body, name) for name in ("tool_use_id", "agent_id")]]
+    if not session or any(len(name) > LONGEST_NAME for name in names):
+        raise BadHook(event, f"`{event}` has a name that is empty or too long")
+    if not cwd.startswith("/") or len(cwd) > LONGEST_PATH or "\0" in cwd:
+        raise BadHook(event, f"`{event}` names no folder that it is in")
 
 
 def _text(body: Mapping[str, Any], name: str) -> str:

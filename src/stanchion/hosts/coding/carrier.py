@@ -164,16 +164,11 @@ def _checked(answer: bytes) -> tuple[int, str, str]:
 
 def _parsed(text: str) -> dict[str, object]:
     """The object that a text is; loading the whole of `json` would take as long as all the rest."""
-    try:
-        from _json import make_scanner
-    except ImportError:
-        import json
+    from _json import make_scanner
 
-        found = json.loads(text)
-    else:
-        found, end = make_scanner(_How)(text, 0)  # type: ignore[arg-type]  # it reads the attributes
-        if text[end:].strip():
-            raise Refuse("the daemon's answer is not JSON: run `stanchion hook stop`")
+    found, end = make_scanner(_How)(text, 0)  # type: ignore[arg-type]  # it reads the attributes
+    if text[end:].strip():
+        raise Refuse("the daemon's answer is not JSON: run `stanchion hook stop`")
     if type(found) is not dict:
         raise Refuse("the daemon's answer is no object: run `stanchion hook stop`")
     return found

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from stanchion.hosts.coding.agent import CodingAgent, Heard, HostAnswer, Says, Verdict
+from stanchion.hosts.coding.agent import CodingAgent, Heard, HookVerdict, HostAnswer, Says
 
 SAYS: Final[Mapping[str, Says]] = {
     "SessionStart": "begins",
@@ -41,7 +41,7 @@ TELLS: Final = frozenset(
 """Events whose answer can have words for the agent."""
 
 
-def answer(heard: Heard, verdict: Verdict) -> HostAnswer:
+def answer(heard: Heard, verdict: HookVerdict) -> HostAnswer:
     """The answer to an event, on standard output alone: a status of 2 would hide what it says. It
     never allows a call, which would skip the host's own questions."""
     said: dict[str, Any] = {"continue": verdict.outcome != "end"}
@@ -59,7 +59,7 @@ def answer(heard: Heard, verdict: Verdict) -> HostAnswer:
     return HostAnswer(msgspec.json.encode(said).decode())
 
 
-def _refused(heard: Heard, verdict: Verdict, own: dict[str, Any]) -> dict[str, Any]:
+def _refused(heard: Heard, verdict: HookVerdict, own: dict[str, Any]) -> dict[str, Any]:
     """The refusal of an event; what belongs to this event alone goes into `own`."""
     words = verdict.words
     match heard.says:

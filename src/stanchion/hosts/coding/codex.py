@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from stanchion.hosts.coding.agent import CodingAgent, Heard, HostAnswer, Says, Verdict
+from stanchion.hosts.coding.agent import CodingAgent, Heard, HookVerdict, HostAnswer, Says
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.word_lists import listed
@@ -32,7 +32,7 @@ TELLS: Final = frozenset(
 """Events whose answer can have words for the agent."""
 
 
-def answer(heard: Heard, verdict: Verdict) -> HostAnswer:
+def answer(heard: Heard, verdict: HookVerdict) -> HostAnswer:
     """The answer to an event. It is refused on standard output, by the status and on standard
     error: whichever of them the host hears."""
     own: dict[str, Any] = {}

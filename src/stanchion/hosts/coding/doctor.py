@@ -15,10 +15,10 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.program import OLDEST, ProgramFailed, codex_server, host_version
 from stanchion.hosts.coding.rehearsal import REFUSED, Rehearsed, rehearse, surroundings_in
 from stanchion.hosts.coding.settings import (
-    EVENTS,
     LEVELS,
     OTHERS,
     BadSettings,
@@ -141,7 +141,7 @@ def _ours(agent: str, level: str, at: HostPlaces) -> dict[str, list[Any]]:
 def _level(agent: str, name: str, at: HostPlaces) -> Iterator[DoctorCheck]:
     """What a level of settings holds, and who can switch it off."""
     level = LEVELS[agent][name]
-    missing = sorted(EVENTS[agent].keys() - _ours(agent, name, at).keys())
+    missing = sorted(AGENTS[agent].says.keys() - _ours(agent, name, at).keys())
     kept = [*kept_from(name, at)] if agent == "claude" else []
     if missing:
         kept.append(f"no hook for {', '.join(missing)}: `stanchion install {agent} --{name}`")

@@ -15,7 +15,7 @@ from stanchion.approvals.answerers import Dialog
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.rules import AnswererRole, refusal
 from stanchion.audit.journal import Fact
-from stanchion.hosts.coding.agent import GO, BadHook, CodingAgent, Heard, HostAnswer, Verdict
+from stanchion.hosts.coding.agent import GO, BadHook, CodingAgent, Heard, HookVerdict, HostAnswer
 from stanchion.hosts.coding.later_prompts import is_later, note_later
 from stanchion.hosts.coding.speaker import Process, Speaker
 from stanchion.hosts.contract.flows import what_of
@@ -73,7 +73,7 @@ class JudgedCall(Struct, frozen=True):
     """A call that was judged: what was said, and the question that the host's dialog asks."""
 
     heard: Heard
-    verdict: Verdict
+    verdict: HookVerdict
     asked: Refusal | None = None
 
 
@@ -90,7 +90,7 @@ class CodingSession:
         self._lock = Lock()
         self._calls: OrderedDict[str, JudgedCall] = OrderedDict()
         """Calls without an outcome, by the host's own names for them."""
-        self._judged: OrderedDict[bytes, Verdict] = OrderedDict()
+        self._judged: OrderedDict[bytes, HookVerdict] = OrderedDict()
         """What became of calls, by what they are."""
         self._over: OrderedDict[str, HostAnswer | None] = OrderedDict()
         """What was answered to the outcomes of calls."""
@@ -144,7 +144,7 @@ class CodingSession:
             self._children.move_to_end(heard.child)
         return child
 
-    def _verdict(self, hosted: Hosted, heard: Heard, speaker: Speaker) -> Verdict:
+    def _verdict(self, hosted: Hosted, heard: Heard, speaker: Speaker) -> HookVerdict:
         """What becomes of what is said, as the policy has it."""
         fields = dict(heard.fields)
         match heard.says:
@@ -165,12 +165,12 @@ class CodingSession:
         assert heard.stage is not None
         return hosted.report(heard.stage, key=heard.key, **fields)
 
-    def _called(self, hosted: Hosted, heard: Heard) -> Verdict:
+    def _called(self, hosted: Hosted, heard: Heard) -> HookVerdict:
         """Judge a call that is about to be made, and remember it until its outcome comes."""
         if fed := self.agent.fed(heard):
             why = f"`{fed}` is started without work, and what is typed into it is told to nobody"
             self.tell(UNHEARD, self.agent.name, why)
-            return Verdict("refuse", f"{why}: give it its commands or a script at once")
+            return HookVerdict("refuse", f"{why}: give it its commands or a script at once")
         told = self._report(hosted, heard, dict(heard.fields))
         verdict = self._decided(heard, told)
         if verdict.outcome == "go" and heard.tool in self.agent.later_prompts:
@@ -230,32 +230,32 @@ class CodingSession:
             return False
         return speaker.begun_s is None or self._host.is_no_command(speaker.begun_s)
 
-    def _decided(self, heard: Heard, told: Told) -> Verdict:
+    def _decided(self, heard: Heard, told: Told) -> HookVerdict:
         """What becomes of an event, by what was decided."""
         if told.proceeds:
             return self._going(heard, told)
         refused: Refusal = told.answer
         words = str(refused)
         if refused.ended:
-            return Verdict("end", words)
+            return HookVerdict("end", words)
         if not refused.waits or refused.ticket is None:
-            return Verdict("refuse", words)
+            return HookVerdict("refuse", words)
         if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
-            return Verdict("ask", words)
+            return HookVerdict("ask", words)
         command = f"A person answers with `stanchion tickets approve {refused.ticket}`."
-        return Verdict("refuse", words, command=command)
+        return HookVerdict("refuse", words, command=command)
 
-    def _going(self, heard: Heard, told: Told) -> Verdict:
+    def _going(self, heard: Heard, told: Told) -> HookVerdict:
         """What goes ahead, changed or not. A prompt that a host cannot change does not go ahead;
         what was seen already is only written down."""
         match heard.says:
             case "call" if told.content is not None and told.content != heard.fields["args"]:
-                return Verdict(changed=self.agent.own_args(heard, told.content))
+                return HookVerdict(changed=self.agent.own_args(heard, told.content))
             case "result" if told.content != heard.fields["result"]:
-                return Verdict(changed=told.content)
+                return HookVerdict(changed=told.content)
             case "prompt" if told.content != heard.fields["text"]:
                 why = told.decision.message
-                return Verdict(
+                return HookVerdict(
                     "refuse", f"This prompt is not passed on: {why}. Say it without that."
                 )
             case _:

@@ -51,7 +51,7 @@ class BoundSession(Struct, frozen=True):
     started: int
 
 
-class Sessions:
+class CodingSessions:
     """What hooks of coding agents say, judged in one run for each session of a host's process. Safe
     between threads. `opened` gives a shield for the root of a project."""
 
@@ -124,7 +124,9 @@ class Sessions:
     def _run(self, agent: CodingAgent, heard: Heard, speaker: Speaker, shield: Shield) -> Hosted:
         """A run for a session: below that of the agent that has started this host."""
         process = NO_PROCESS if speaker.host is None else speaker.host
-        terms = Host(agent.name, can=["warn", "redact", "escalate"], refused=_as_is, ended=_as_is)
+        terms = Host(
+            agent.name, can=["warn", "redact", "retry", "escalate"], refused=_as_is, ended=_as_is
+        )
         name = f"{agent.name}/{heard.session}/{process.pid}-{process.started}"
         for above in speaker.above:
             for one in self._sessions.values():

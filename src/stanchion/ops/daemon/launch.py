@@ -18,7 +18,7 @@ from typing import Final
 from stanchion import Shield, typed
 from stanchion.audit.layout import write_private
 from stanchion.hosts.coding import AGENTS, carrier
-from stanchion.hosts.coding.sessions import Sessions
+from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.settings import AgentsConfig, read_config
 from stanchion.hosts.coding.speaker import Speakers
 from stanchion.locks.files import attempt
@@ -77,7 +77,7 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
     path.unlink(missing_ok=True)  # whoever listened there has ended: the lock is this process's
     local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     secret = _secret(folder)
-    sessions = Sessions(
+    sessions = CodingSessions(
         lambda root: Shield.load(config.policy, project=root, folder=root, host_secret=secret)
     )
     try:
