@@ -68,6 +68,7 @@ from stanchion.readings.paths.targets import (
     targets_seen,
 )
 from stanchion.readings.shell.paths import paths_in, swaps_of
+from stanchion.readings.word_lists import Strings
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.values import PolicySaid
@@ -199,6 +200,11 @@ class Files(FileOptions, frozen=True, dict=True):
     def folders(self) -> Folders:
         """Where files are; relative paths begin at the first."""
         return folders(self.root, self.case_insensitive)
+
+    @property
+    def begun(self) -> Strings:
+        """Its folders from where the shield was told that everything begins."""
+        return self._places.begun(self.root)
 
     @cached_property
     def _lists(self) -> dict[str, tuple[PathGlob, ...]]:

@@ -71,7 +71,7 @@ class RealFiles(msgspec.Struct, frozen=True):
         uses = tuple([one.use for one in found.values()])
         looks = tuple(map(_only_makes, found.values()))
         task = reading.event.run.task
-        return RealPathsQuestion(self.files.root, tuple(found), uses, task, looks)
+        return RealPathsQuestion(self.files.begun, tuple(found), uses, task, looks)
 
     def judge(
         self, reading: Reading[ToolCall | RealPathsQuestion], value: Any, /
