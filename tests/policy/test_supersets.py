@@ -55,6 +55,7 @@ def test_every_guard_of_default_is_in_a_stricter_pack(pack: str) -> None:
     stood = load_policy("default")
     changed = [str(one) for one in loosenings(stood, load_policy(pack))]
     known = [f"guard `{name}`: {option} " for name, of in OTHERWISE.items() for option in of]
+    known += ["policy: escalation.dialogs "]  # the yes of a person, for one call
     assert [text for text in changed if not text.startswith(tuple(known))] == []
 
 

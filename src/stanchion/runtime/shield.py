@@ -69,6 +69,7 @@ class Shield(Shielding, ByPeople):
         prepare: bool = True,
         coverage: Mode | None = None,
         host_secret: str | None = None,
+        folder: str | Path | None = None,
         planner: Callable[[Any], Any] | None = None,
     ) -> None:
         from stanchion.audit.journal import MemoryJournal
@@ -118,6 +119,7 @@ class Shield(Shielding, ByPeople):
             from stanchion.guards.planner import Planner
 
             guards = (*guards, Planner(planner))
+        self._folder = None if folder is None else os.path.abspath(folder)
         self._policies = Policies(
             tuple(guards), brake, self._ingesting, resolver, settle=self._at_home
         )
@@ -222,7 +224,9 @@ class Shield(Shielding, ByPeople):
         from stanchion.policy.sealed import ScanCache
         from stanchion.runtime.standing.places import own_places, state_or_none
 
-        own = own_places(self.store, self.journal, policy.files, os.environ, self._post)
+        own = own_places(
+            self.store, self.journal, policy.files, os.environ, self._post, self._folder
+        )
         return Home(own, ScanCache(state_or_none(os.environ)), self._prepares)
 
     @property
