@@ -41,12 +41,20 @@ class TranscriptEvent(Struct, frozen=True):
 
 class TranscriptLines:
     """What was met in files: how many lines, how many that cannot be read, and those of kinds that
-    are not known."""
+    are not known. `told` hears how many bytes were read."""
 
     def __init__(self) -> None:
         self.lines = self.unreadable = self.read_bytes = 0
         self.unknown: Counter[str] = Counter()
         self.unopened: dict[str, str] = {}
+        self.told: Callable[[int], object] | None = None
+
+    def read(self, length: int) -> None:
+        """Count a line."""
+        self.lines += 1
+        self.read_bytes += length
+        if self.told is not None:
+            self.told(self.read_bytes)
 
 
 class RecordedSession(Struct, frozen=True):
@@ -445,8 +453,7 @@ def _told(session: RecordedSession, path: Path, met: TranscriptLines) -> Told:
     try:
         with path.open("rb") as source:
             for raw, length in _lines(source):
-                met.lines += 1
-                met.read_bytes += length
+                met.read(length)
                 line = _object(raw)
                 try:
                     if line is None:

@@ -64,7 +64,6 @@ class PastEvent(Struct, frozen=True):
     decision: Decision
     unknown: str
     case: Callable[[], DecisionCase]
-    policy: CompiledPolicy
 
 
 class PastGroup(Struct):
@@ -137,6 +136,7 @@ class ReportTally:
     """Counts judged events, and keeps one example of each group."""
 
     def __init__(self, policy: CompiledPolicy, since_ms: int | None, until_ms: int | None) -> None:
+        self._policy = policy
         self.report = PastReport(policy.file.name, policy.hash, since_ms, until_ms)
         self._honest: Counter[str] = Counter()
         self._touched: Counter[str] = Counter()
@@ -184,7 +184,7 @@ class ReportTally:
         group.honest = dict(Counter(group.honest) + Counter(kinds))
 
     def _example(self, outcome: Outcome, event: PastEvent, guard: str, code: str) -> PastGroup:
-        reasons = explain(event.case(), event.policy).findings
+        reasons = explain(event.case(), self._policy).findings
         reason = next((one for one in reasons if (one.guard, one.code) == (guard, code)), None)
         return PastGroup(
             outcome,
