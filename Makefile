@@ -23,7 +23,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp soak measure faults mutants clean
+.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp test-agents soak measure faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -127,6 +127,24 @@ test-frameworks: .venv-frameworks/.made ## run the recipes for agent frameworks,
 
 test-adapters: .venv/.dev ## test each adapter with its framework, in an environment of its own (ADAPTERS="langchain" for some)
 	@STANCHION_SOAK=1 $(BIN)/python -m tools.adapters $(ADAPTERS)
+
+AGENTS ?= .venv-agents
+CLAUDE_CODE := 2.1.328
+CODEX := 0.169.0
+test-agents: .venv/.dev $(AGENTS)/.made ## measure what the real Claude Code and Codex do with our hooks
+	@$(BIN)/python -m tools.agents $(AGENTS)/bin --write
+
+# The programs are packages of a platform: npm would take an older Claude Code for an older Node.
+$(AGENTS)/.made: Makefile
+	@echo 'installing Claude Code $(CLAUDE_CODE) and Codex $(CODEX) into $(AGENTS)'
+	@mkdir -p $(AGENTS)/bin
+	@cpu=$$(uname -m | sed 's/x86_64/x64/;s/aarch64/arm64/'); \
+	npm install --silent --no-audit --no-fund --ignore-scripts --force --prefix $(AGENTS) \
+		@anthropic-ai/claude-code-linux-$$cpu@$(CLAUDE_CODE) \
+		@openai/codex-linux-$$cpu@npm:@openai/codex@$(CODEX)-linux-$$cpu && \
+	ln -sf ../node_modules/@anthropic-ai/claude-code-linux-$$cpu/claude $(AGENTS)/bin/claude && \
+	ln -sf ../$$(cd $(AGENTS) && ls node_modules/@openai/codex-linux-$$cpu/vendor/*/bin/codex) $(AGENTS)/bin/codex
+	@touch $@
 
 test-mcp: .venv-mcp/.made ## play the public MCP conformance suite and server-everything behind the proxy
 	@.venv-mcp/bin/python -m tools.mcp_suite .venv-mcp/node_modules/.bin

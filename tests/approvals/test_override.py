@@ -3,7 +3,8 @@ to review it."""
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from typing import Any, ClassVar
 
 import pytest
 
@@ -278,6 +279,72 @@ def test_a_review_is_no_leave_for_anything_and_no_agent_ends_it(
     shield.review(review.id, by=ANN, comment="it was right")
     refused(shield.run("bot"), deeds.stop, 7)
     assert len(deeds.done) == 1
+
+
+class SetTimer:
+    """A timer that a test lets go off; it has a daemon's thread, or none."""
+
+    made: ClassVar[list[SetTimer]] = []
+
+    def __init__(self, seconds: float, look: Any, args: tuple[Any, ...]) -> None:
+        self.seconds, self.look, self.args = seconds, look, args
+        self.daemon = self.alive = False
+        self.made.append(self)
+
+    def start(self) -> None:
+        assert self.daemon, "nobody waits for it when the program ends"
+        self.alive = True
+
+    def cancel(self) -> None:
+        self.alive = False
+
+    def is_alive(self) -> bool:
+        return self.alive
+
+    def goes_off(self) -> None:
+        self.alive = False
+        self.look(*self.args)
+
+
+def test_a_missed_review_is_told_when_it_is_due(
+    shield: Shield, deeds: Deeds, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SetTimer, "made", [])
+    monkeypatch.setattr(threading, "Timer", SetTimer)
+    heard = heard_by(shield)
+    overridden(shield, deeds, clock)
+    (alarm,) = SetTimer.made
+    assert alarm.seconds == DAY / 1_000
+    shield.run("bot")
+    assert len(SetTimer.made) == 1, "one is enough"
+    clock.advance(DAY)
+    alarm.goes_off()
+    missed = [one.ticket for one in heard if one.kind is Occurred.REVIEW_MISSED]
+    assert missed == [review_in(shield).id]
+    clock.advance(7)
+    overridden(shield, deeds, clock)
+    again = SetTimer.made[-1]
+    assert again.is_alive()
+    shield.close()
+    assert not again.is_alive()
+
+
+def test_a_process_that_begins_a_run_tells_too_of_what_another_let_go_ahead(
+    clock: FakeClock, deeds: Deeds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = MemoryStore(clock)
+    first, second = [shield_for(policy(), store=store, clock=clock) for _ in range(2)]
+    overridden(first, deeds, clock)
+    monkeypatch.setattr(SetTimer, "made", [])
+    monkeypatch.setattr(threading, "Timer", SetTimer)
+    heard = heard_by(second)
+    clock.advance(DAY - 5)
+    second.run("bot")
+    (alarm,) = SetTimer.made
+    assert alarm.seconds == 0.005
+    clock.advance(5)
+    alarm.goes_off()
+    assert [one.kind for one in heard] == [Occurred.REVIEW_MISSED]
 
 
 def test_a_missed_review_is_told_once_over_all_processes_and_still_owed(

@@ -40,10 +40,11 @@ ALLOWED: dict[str, frozenset[str]] = {
     "ops": frozenset(),
     "ops.views": OUTER - {"root"} | {"tutor.playing"},
     "ops.broker": OUTER | {"hosts.contract", "ops.views"},
+    "ops.daemon": OUTER | {"hosts", "hosts.contract", "ops.broker"},
     "ops.demo": OUTER | {"hosts.contract", "ops.views"},
     "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores", "typed"}),
     "cli": OUTER
-    | {"dialects", "hosts", "hosts.contract", "ops.broker", "ops.demo", "ops.views"}
+    | {"dialects", "hosts", "hosts.contract", "ops.broker", "ops.daemon", "ops.demo", "ops.views"}
     | {"tutor.playing"},
     LAB: OUTER | {"cli", "dialects", "hosts.contract", "ops.views", "tutor.playing"},
     "root": INNER | {"runtime"},

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from model.directed.scene import RUN, Scene
-from stanchion import Action, Refused
+from stanchion import Action, Refused, Shield
 from stanchion.guards._marks import mark
 from stanchion.guards.budget import HOLD_MS, Allotment, Budget, phrase, shown
 from stanchion.kernel.autonomy import Share
@@ -622,3 +622,22 @@ def test_a_window_by_name_begins_where_the_policy_s_time_zone_says(
 def test_a_time_zone_that_there_is_not_is_refused() -> None:
     with pytest.raises(PolicyError, match="`Mars/Base` is no time zone"):
         shield_for({"name": "calendar", "timezone": "Mars/Base"})
+
+
+def test_a_full_window_halts_who_is_in_warning_if_the_policy_says_so() -> None:
+    failing = {"use": "error_rate", "per": ["agent"], "min_calls": 2, "runs": 1}
+    for halts, then in ((True, "kernel.halted"), (False, "budget.window_full")):
+        spends = {"use": "budget", "per": "agent", "calls": 1, "window_s": 60, "halts": halts}
+        policy = {"name": "window", "guards": [failing, spends]}
+        run = Shield.load(policy, store="memory:", journal="memory:").run(agent="a")
+        assert run.check("t", {}).proceeds
+        assert run.check("t", {}).code == "budget.window_full", "who is well only waits"
+        for _ in range(2):
+            run.error("t", ConnectionError("down"))
+        run.check("t", {})
+        assert run.check("t", {}).code == then
+
+
+def test_halting_without_a_window_is_an_error() -> None:
+    with pytest.raises(PolicyError, match="about a window, and there is none"):
+        Shield.load({"name": "w", "guards": [{"use": "budget", "calls": 1, "halts": True}]})

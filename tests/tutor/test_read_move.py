@@ -297,6 +297,39 @@ def test_strict_takes_an_object_of_json_and_nothing_else() -> None:
                 assert not read_move(text, "strict", shape).moves
 
 
+STRICTLY: list[tuple[str, dict[str, Any]]] = [
+    ('`{"action": "PROPOSE", "command": "ls"}`', {"command": "ls", "mode": "read"}),
+    ('```{"action": "PROPOSE", "command": "ls"}```', {"command": "ls"}),
+    ('```bash\n{"action": "PROPOSE", "command": "echo `date`"}\n```', {"command": "echo `date`"}),
+    ('{"action": "propose", "command": "ls", "mode": "READ"}', {"mode": "read"}),
+    ('{"action": "PROPOSE", "command": "ls", "verify": "a.txt"}', {"verify": ["a.txt"]}),
+    ('{"action": "ASK", "text": 5}', {"text": "5"}),
+    ('{"action": "ASSERT", "text": "a", "kind": "Existence"}', {"kind": "existence"}),
+]
+
+
+@pytest.mark.parametrize(("text", "fields"), STRICTLY)
+def test_strict_strips_fences_and_puts_types_right(text: str, fields: dict[str, Any]) -> None:
+    move = read_move(text, "strict", FIRST).move
+    assert {name: getattr(move, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```bash\nls\n```",
+        '{"action": "PROPOSE", "command": 5}',
+        '{"action": "PROPOSE", "command": "ls", "mode": "READS"}',
+        '{"action": "ASSERT", "text": "a", "kind": "guess"}',
+        '{"action": "ASK", "text": true}',
+        '``{"action": "PROPOSE", "command": "ls"}`',
+        'do `{"action": "PROPOSE", "command": "ls"}`',
+    ],
+)
+def test_strict_puts_nothing_right_that_could_mean_something_else(text: str) -> None:
+    assert not read_move(text, "strict", FIRST).moves
+
+
 def test_off_is_the_reading_of_the_law() -> None:
     for text in ALL:
         try:

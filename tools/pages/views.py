@@ -11,6 +11,7 @@ from stanchion.approvals.bypass import Requested, Review
 from stanchion.ops.views.budgets import BudgetView, HeldPart, HeldView
 from stanchion.ops.views.coverage import CoverageView, CoveredRunView, EscapedView
 from stanchion.ops.views.explain import CounterView, Explanation, FindingReason
+from stanchion.ops.views.past import PastGroup, PastReport
 from stanchion.ops.views.people import AllowanceView, OperatorView, TicketView
 from stanchion.ops.views.records import DecisionView, RecordView, ShadowView, WouldView
 from stanchion.ops.views.remedies import ConditionPart
@@ -47,6 +48,7 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion runs show": (RunDetailView, BurnView, RecordView),
     "stanchion runs verify": (ManifestView, WrongView),
     "stanchion audit coverage": (CoverageView, EscapedView, CoveredRunView),
+    "stanchion report": (PastReport, PastGroup),
     "stanchion explain": (DecisionView,),
     "stanchion explain ID": (Explanation, FindingReason, ConditionPart, CounterView, VerdictView),
     "stanchion tickets": (TicketView, Requested, Review),

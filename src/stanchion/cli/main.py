@@ -52,16 +52,24 @@ GROUPS: Final = {
         "policy lint": "find mistakes in a policy, and what is probably not intended",
         "policy schema": "write the JSON Schema of policy files, for editors",
     },
+    "guard coding agents": {
+        "install": "have Claude Code or Codex call Stanchion before it does anything",
+        "uninstall": "take the hooks of Stanchion out of the settings of a coding agent",
+        "doctor": "find out whether a coding agent is really guarded, with its real program",
+    },
     "judge": {
         "check": "judge one event, or a stream of them, without doing anything",
         "mcp": "stand between an MCP client and its servers",
         "mcp wrap": "put the servers of an MCP client behind Stanchion",
         "mcp unwrap": "restore the configuration of an MCP client",
+        "hook": "answer the hooks of coding agents; run, show and stop the daemon for them",
         "broker": "judge for agents that run as other users, out of their reach",
         "tutor": "play a game in which only what is proven counts",
         "lab": "measure guards and policies, compile bundles for players of the Tutor",
     },
     "look": {
+        "report": "show what a policy would have done to past sessions of coding agents",
+        "import": "write past sessions of coding agents into a trail",
         "explain": "explain why something was decided, and what would have made it pass",
         "audit": "read, verify and export the trail of everything that was decided",
         "audit coverage": "name what was executed without a decision",
@@ -92,6 +100,8 @@ GROUPS: Final = {
 COMMANDS: Final = {name: about for each in GROUPS.values() for name, about in each.items()}
 
 PLACES: Final = {
+    "import": "report",
+    "uninstall": "install",
     "state safe-mode": "states",
     "state halt": "states",
     "state quarantine": "states",

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.cli.command import Args, BadInput, DeclaredCommand, GivenOnce, Work, group, option
 from stanchion.cli.terminal import note, put_line, visible
-from stanchion.hosts.mcp.client_config import NoServers, Rewritten, has_wrapped, unwrapped, wrapped
+from stanchion.hosts.foreign_file import ForeignFile, read_foreign, write_foreign
+from stanchion.hosts.json_text import NotJson
+from stanchion.hosts.mcp.client_config import Rewritten, has_wrapped, unwrapped, wrapped
 from stanchion.policy.load import load_policy
 
 if TYPE_CHECKING:
@@ -21,20 +23,20 @@ if TYPE_CHECKING:
     from stanchion.hosts.mcp.upstream import Upstream
 
 
-MARK: Final = "\ufeff"
+OURS: Final = (sys.executable, "-m", "stanchion")
+"""How another program starts this one."""
 BEFORE: Final = ".before-stanchion"
 """What the name of the file ends with that keeps a configuration as it was."""
 
 
-def _rewritten(make: Callable[[Path, str, str, Args], Rewritten]) -> Work:
+def _rewritten(make: Callable[[ForeignFile, Args], Rewritten]) -> Work:
     """Rewrite the file that is named, and say of which servers."""
 
     def done(args: Args) -> int:
         try:
             # A link leads to the file that is meant; bytes stay as they are, line ends included.
-            path = Path(args.file).resolve(strict=True)
-            made = make(path, *_text(path), args)
-        except NoServers as error:
+            made = make(read_foreign(Path(args.file).resolve(strict=True)), args)
+        except NotJson as error:
             raise BadInput(f"`{args.file}` cannot be rewritten: {error}") from None
         except UnicodeDecodeError:
             raise BadInput(f"`{args.file}` cannot be rewritten: it is not text in UTF-8") from None
@@ -46,29 +48,25 @@ def _rewritten(make: Callable[[Path, str, str, Args], Rewritten]) -> Work:
     return done
 
 
-def _text(path: Path) -> tuple[str, str]:
-    """The mark that a file begins with, if it has one, and the text behind it."""
-    text = path.read_bytes().decode()
-    return (MARK, text[1:]) if text.startswith(MARK) else ("", text)
-
-
-def _wrap(path: Path, mark: str, text: str, args: Args) -> Rewritten:
-    policy = _lasting(args.policy)
+def _wrap(file: ForeignFile, args: Args) -> Rewritten:
+    policy = lasting(args.policy)
     load_policy(policy)
-    made = wrapped(text, [sys.executable, "-m", "stanchion"], ["--policy", policy], args.only)
+    made = wrapped(file.text, OURS, ["--policy", policy], args.only)
     if made.changed:
         # What was behind the proxy already is kept as it was before that.
-        _write(_kept(path), mark + unwrapped(text, _before(path)).text, path)
-        _write(path, mark + made.text, path)
+        keep = unwrapped(file.text, _before(file.path)).text
+        copy = read_foreign(_kept(file.path))
+        write_foreign(copy, file.bytes_of(keep), file.path.stat().st_mode & 0o777)
+        write_foreign(file, file.bytes_of(made.text))
     return made
 
 
-def _unwrap(path: Path, mark: str, text: str, _args: Args) -> Rewritten:
-    made = unwrapped(text, _before(path))
+def _unwrap(file: ForeignFile, _args: Args) -> Rewritten:
+    made = unwrapped(file.text, _before(file.path))
     if made.changed:
-        _write(path, mark + made.text, path)
+        write_foreign(file, file.bytes_of(made.text))
     # Nothing is left that it could put back, and there may be tokens in it.
-    _kept(path).unlink(missing_ok=True)
+    _kept(file.path).unlink(missing_ok=True)
     return made
 
 
@@ -79,26 +77,16 @@ def _kept(path: Path) -> Path:
 def _before(path: Path) -> str:
     """The configuration as it was; empty where that is not known, or of no use."""
     try:
-        text = _text(_kept(path))[1]
+        text = read_foreign(_kept(path)).text
         has_wrapped(text)
-    except (OSError, UnicodeDecodeError, NoServers):
+    except (OSError, UnicodeDecodeError, NotJson):
         return ""
     return text
 
 
-def _lasting(policy: str) -> str:
+def lasting(policy: str) -> str:
     """A policy as another program finds it: a file by its whole path."""
     return str(Path(policy).resolve()) if Path(policy).is_file() else policy
-
-
-def _write(path: Path, text: str, like: Path) -> None:
-    """Write a file as readable as another, whole or not at all: it may hold keys of servers."""
-    new = path.with_name(path.name + ".new")
-    mode = like.stat().st_mode & 0o777
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
-        file.write(text.encode())
-        os.fchmod(file.fileno(), mode)
-    new.replace(path)
 
 
 def _tell(wrapping: bool, made: Rewritten) -> None:

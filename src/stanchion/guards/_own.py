@@ -54,13 +54,15 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
     """Where a shield keeps what is its own, as absolute paths.
 
     What is `closed` may be neither read nor changed by an agent: store, trail, keys, state folder.
-    `policies` may be read. Relative paths begin `here`, and `~` is `home`.
+    `policies` may be read. Relative paths begin `here`, and `~` is `home`. Where the shield was
+    told so, and this process may stand elsewhere, everything `begins` there.
     """
 
     closed: Strings = ()
     policies: Strings = ()
     here: str = ""
     home: str = ""
+    begins: bool = False
 
     @cached_property
     def _kept(self) -> tuple[tuple[Protected, tuple[PathPlace, ...]], ...]:
@@ -75,6 +77,13 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         names = [re.escape(name) for name in {own.parts[-1] for own in owns}]
         signs = [r"stanchion|-packages|[*?]", *names, *[""] * inside]
         return re.compile("|".join(signs), re.IGNORECASE)
+
+    def begun(self, folders: Strings) -> Strings:
+        """The folders that a policy names, as they are from where everything begins."""
+        if not self.begins:
+            return folders
+        here = _place(self.here)
+        return tuple([joined(here, _place(folder)).text for folder in folders])
 
     def leads_to(self, path: str, use: Use, base: str = "") -> Protected | None:
         """What of ours a path, seen from a folder, leads to that may not be used so. Whoever

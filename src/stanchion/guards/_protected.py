@@ -23,7 +23,9 @@ class Protected(msgspec.Struct, frozen=True, gc=False):
 
 
 class FileProtection(NamedTuple):
-    """Why a file is protected, and whether a person is asked instead of refusing."""
+    """Why a file is protected, and whether a person is asked instead of refusing; or, of what is
+    asked about, the agent is only told."""
 
     what: str
     asks: bool = False
+    tells: bool = False

@@ -16,6 +16,8 @@ class RealPathsQuestion(msgspec.Struct, frozen=True):
     paths: tuple[tuple[str, str], ...]
     uses: tuple[Any, ...] = ()
     task: str = ""
+    looks: tuple[bool, ...] = ()
+    """Where a folder is only made, or rights of others end: what is in the place stays as it is."""
 
 
 def led_to(asked: RealPathsQuestion, value: Any) -> tuple[list[str], list[str]]:

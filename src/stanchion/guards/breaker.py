@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import Failure, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.events import Failure, ModelCall, ModelReply, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
@@ -19,6 +19,7 @@ from stanchion.kernel.option import (
     Higher,
     Lower,
     More,
+    On,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
@@ -26,7 +27,7 @@ from stanchion.kernel.states import Runs, join_runs
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 
-CODES: Final = declare(
+_OF_TOOLS: Final = declare(
     {
         "breaker.open": Words(
             "tool `{}` keeps failing, so calls are refused for {}, until {}",
@@ -47,6 +48,22 @@ CODES: Final = declare(
         "breaker.closed": Words("tool `{}` works again: {} calls in a row have succeeded"),
     }
 )
+
+MODELS: Final = "(models)"
+"""What all models together are called: a failure says of which tool it is, and of no model."""
+
+CODES: Final = {
+    **_OF_TOOLS,
+    **declare(
+        {
+            code.replace(".", ".model_"): Words(
+                words.message.replace("tool `{}`", "asking `{}`"),
+                words.advice.replace("use another tool, or ", "").partition(", or use")[0],
+            )
+            for code, words in _OF_TOOLS.items()
+        }
+    ),
+}
 
 SLACK_MS: Final = 1_000
 """How far behind the store's clock a time may be that is written down; beyond that the store's own
@@ -89,6 +106,10 @@ class ToolCircuit(msgspec.Struct, frozen=True, omit_defaults=True):
 
 CLOSED: Final = ToolCircuit()
 
+Outcome = ToolResult | ModelReply | Failure
+Watched = ToolCall | ModelCall | Outcome
+OF_MODELS: Final = frozenset({Stage.MODEL_CALL, Stage.MODEL_REPLY})
+
 
 class Breaker(msgspec.Struct, frozen=True):
     """Refuses calls of a tool after `failure_threshold` failures in a row, for a time that doubles
@@ -104,11 +125,13 @@ class Breaker(msgspec.Struct, frozen=True):
     kind: ClassVar = Kind.RECORD
     writes: ClassVar = {
         Stage.TOOL_CALL: When.PROCEED,
+        Stage.MODEL_CALL: When.PROCEED,
         Stage.TOOL_RESULT: When.JUDGED,
+        Stage.MODEL_REPLY: When.JUDGED,
         Stage.ERROR: When.JUDGED,
     }
     stages: ClassVar = frozenset(writes)
-    answers_at: ClassVar = frozenset({Stage.TOOL_CALL})
+    answers_at: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 2
     lease_ms: ClassVar = PROBE_MS
@@ -128,6 +151,8 @@ class Breaker(msgspec.Struct, frozen=True):
     theirs are. A run and its children count as one."""
     counter: str | None = None
     """Breakers with the same counter share their state; if absent, each entry has its own."""
+    models: On[bool] = False
+    """Whether requests to models are watched, too, all models together as one tool."""
 
     def __post_init__(self) -> None:
         if self.max_cooldown_s < self.cooldown_s:
@@ -138,67 +163,76 @@ class Breaker(msgspec.Struct, frozen=True):
             raise ValueError(f"{said}: give more, or a shorter cooldown")
         check_counts(self.counts)
 
-    def key(self, event: ToolCall | ToolResult | Failure, /) -> str:
-        """What is known of the tool."""
-        return circuit_key(event.run, event.tool, "" if self.counter is None else self.counter)
+    @property
+    def default_stages(self) -> frozenset[Stage]:
+        """Where tools are called, and models if they are watched."""
+        return self.stages if self.models else self.stages - OF_MODELS
 
-    def judge(
-        self, reading: Reading[ToolCall | ToolResult | Failure], value: Any, now: int, /
-    ) -> Ruling | None:
+    def key(self, event: Watched, /) -> str:
+        """What is known of the tool, or of models."""
+        counter = "" if self.counter is None else self.counter
+        return circuit_key(event.run, self._watched(event), counter)
+
+    def _watched(self, event: Watched) -> str:
+        """What an event is about: its tool, or models where it has none and they are watched."""
+        called = event.tool or not self.models or isinstance(event, ToolCall | ToolResult)
+        return event.tool if called else MODELS
+
+    def judge(self, reading: Reading[Watched], value: Any, now: int, /) -> Ruling | None:
         """Rule on a call, or take an outcome in; the store says whether its clock agrees."""
         event = reading.event
         if (value is None or value == {}) and not isinstance(event, Failure):
             return None  # the usual case: it works, and is called
         circuit = circuit_of(value)
         concerned = circuit.concerns(event.run)
-        if isinstance(event, ToolCall):
+        if isinstance(event, ToolCall | ModelCall):
             return self._admit(event, circuit, now) if concerned else None
-        failed = tool_failed(event, self.counts)
-        if not event.tool or failed is None:
+        failed = self._failed(event)
+        if failed is None:
             return None
         if concerned:
             tried = event.call and event.call == circuit.probe
             return self._tried(event, failed, circuit, now) if tried else None
         if not failed:
             # What works for one run works: it is open for no other any more.
-            works = isinstance(event, ToolResult) and circuit != CLOSED
+            works = not isinstance(event, Failure) and circuit != CLOSED
             return Ruling(put=_plain(CLOSED)) if works else None
         only = self._met(circuit, event)
         if circuit.until or circuit.failures + 1 >= self.failure_threshold:
-            return self._opened(event.tool, self.cooldown_s, now, only)
+            return self._opened(self._watched(event), self.cooldown_s, now, only)
         return Ruling(put=_plain(ToolCircuit(circuit.failures + 1, only=only)))
 
-    def _met(self, circuit: ToolCircuit, event: ToolResult | Failure) -> tuple[str, ...]:
+    def _failed(self, event: Outcome) -> bool | None:
+        """Whether an outcome says that what it is about does not work; `None` if that is not
+        watched, or was counted before."""
+        if not self._watched(event):
+            return None
+        return False if isinstance(event, ModelReply) else tool_failed(event, self.counts)
+
+    def _met(self, circuit: ToolCircuit, event: Outcome) -> tuple[str, ...]:
         """The runs that have met the failures, with that of this one."""
         return join_runs(None if circuit == CLOSED else circuit.only, event.run.root, self.runs)
 
-    def _admit(self, event: ToolCall, circuit: ToolCircuit, now: int) -> Ruling:
-        until, action = circuit.until, Action.BLOCK
+    def _admit(self, event: ToolCall | ModelCall, circuit: ToolCircuit, now: int) -> Ruling:
+        until, action, about = circuit.until, Action.BLOCK, self._watched(event)
         if now < until:
-            args = (event.tool, _span(circuit.cooldown_ms), _moment(until))
-            return Ruling(Finding(action, "breaker.open", args, about=event.tool), until=until)
+            args = (about, _span(circuit.cooldown_ms), _moment(until))
+            return Ruling(_find(action, "open", args, about), until=until)
         if now < circuit.expires:
-            return Ruling(
-                Finding(action, "breaker.probing", (event.tool,)), None, until, circuit.expires
-            )
+            return Ruling(_find(action, "probing", (about,)), None, until, circuit.expires)
         taken = msgspec.structs.replace(circuit, probe=event.id, expires=now + PROBE_MS)
-        found = Finding(
-            Action.ALLOW, "breaker.probe", (event.tool, circuit.successes, self.successes)
-        )
+        found = _find(Action.ALLOW, "probe", (about, circuit.successes, self.successes))
         return Ruling(found, _plain(taken), max(until, circuit.expires, now), now + SLACK_MS)
 
-    def _tried(
-        self, event: ToolResult | Failure, failed: bool, circuit: ToolCircuit, now: int
-    ) -> Ruling:
+    def _tried(self, event: Outcome, failed: bool, circuit: ToolCircuit, now: int) -> Ruling:
         """The outcome of a probe; a failure that does not count only makes room for the next."""
+        about = self._watched(event)
         if failed:
             longer = min(2 * circuit.cooldown_ms / 1_000, self.max_cooldown_s)
-            return self._opened(event.tool, longer, now, self._met(circuit, event))
-        went_well = circuit.successes + isinstance(event, ToolResult)
+            return self._opened(about, longer, now, self._met(circuit, event))
+        went_well = circuit.successes + (not isinstance(event, Failure))
         if went_well >= self.successes:
-            return Ruling(
-                Finding(Action.ALLOW, "breaker.closed", (event.tool, went_well)), _plain(CLOSED)
-            )
+            return Ruling(_find(Action.ALLOW, "closed", (about, went_well)), _plain(CLOSED))
         kept = ToolCircuit(0, circuit.until, circuit.cooldown_ms, went_well, only=circuit.only)
         return Ruling(put=_plain(kept))
 
@@ -214,7 +248,7 @@ class Breaker(msgspec.Struct, frozen=True):
         cooldown_ms = round(cooldown_s * 1_000)
         put = _plain(ToolCircuit(0, now + cooldown_ms, cooldown_ms, only=only))
         return Ruling(
-            Finding(Action.ALLOW, "breaker.opened", (tool, _span(cooldown_ms))),
+            _find(Action.ALLOW, "opened", (tool, _span(cooldown_ms))),
             put,
             now,
             now + SLACK_MS,
@@ -223,6 +257,13 @@ class Breaker(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (Action.BLOCK,)
+
+
+def _find(action: Action, what: str, args: tuple[Any, ...], about: str = "") -> Finding:
+    """What is found of a tool, or in their own words of models."""
+    return Finding(
+        action, f"breaker.{'model_' if args[0] == MODELS else ''}{what}", args, about=about
+    )
 
 
 def circuit_key(run: RunInfo, tool: str, counter: str) -> str:

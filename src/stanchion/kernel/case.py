@@ -22,10 +22,10 @@ class EngineCase:
     entered, and enters its own."""
 
     __slots__ = (
-        "answers", "asked", "asks", "before", "before_cut", "ceiling", "cut", "expects", "first",
-        "fixed", "found", "go", "judged_by", "lines", "mode", "moment", "now", "plan", "plans",
-        "puts", "readings", "since", "slices", "stale", "standing", "took", "until", "used",
-        "wanted", "watch",
+        "answers", "asked", "asks", "before", "before_cut", "begun", "ceiling", "cut", "expects",
+        "first", "fixed", "found", "go", "judged_by", "lines", "mode", "moment", "now", "plan",
+        "plans", "puts", "readings", "since", "slices", "stale", "standing", "took", "until",
+        "used", "wanted", "watch",
     )  # fmt: skip
 
     before: Found
@@ -82,6 +82,8 @@ class EngineCase:
         self.wanted: Wanted = []
         self.took: dict[int, int] = {}
         """How long guards took, by their places, in nanoseconds, where that is measured."""
+        self.begun = 0
+        """When the store was asked, by the same clock."""
 
     def narrow(self) -> None:
         """Judge the moment by what its run may do, as the store has it."""

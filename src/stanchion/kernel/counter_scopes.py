@@ -19,6 +19,13 @@ ENDING: Final = frozenset({"run", "task"})
 """Scopes that end. A total of any other is kept however long nobody touches it."""
 
 
+def spenders(run: RunInfo, per: str) -> tuple[str, ...]:
+    """Whose state is moved when a budget is used up: that of the run, and that of the agent or the
+    tenant (no name) if it is theirs."""
+    own = f"run:{run.id}"
+    return {"agent": (own, f"agent:{run.agent}"), "tenant": (own, "")}.get(per, (own,))
+
+
 def scope_key(run: RunInfo, per: str, what: str, *parts: str) -> str:
     """The key of a counter in a scope. A run without a task is a task of its own; a child whose
     budget was not carved out spends from its parent's."""

@@ -359,6 +359,8 @@ def _known_refusal(case: EngineCase, records: Records) -> RefusalEntry | None:
 def _batch(case: EngineCase, entry: RefusalEntry | None) -> Batch:
     """All state of the decision, carried out at once or not at all."""
     moment, expects, puts = case.moment, case.expects, case.puts
+    if case.plans.clock is not None:
+        case.begun = case.plans.clock()
     if entry is not None:
         puts += entry.puts
     if moment.carried is not None:
@@ -434,6 +436,9 @@ def _answered(case: EngineCase, records: Records, reply: Reply) -> Decision:
         case.cut,
     )
     case.plans.confirmed, case.plans.told = case.first.at, reply.now
+    if case.plans.clock is not None:  # guards that count took as long as the store, all at once
+        took = case.plans.clock() - case.begun
+        case.took |= {part.pos: took for part in case.slices if part.pos >= 0 and not part.tally}
     if moment.stakes:
         puts = keep_stakes(records, moment, puts, reply)
     if moment.carried is not None:

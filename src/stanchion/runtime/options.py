@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from stanchion.approvals.operators import Operator
     from stanchion.runtime.answers.resolver import Resolver
     from stanchion.runtime.coverage.coverage import Mode
@@ -48,6 +50,9 @@ class ShieldOptions(TypedDict, total=False):
     host_secret: str | None
     """What the processes of one host know and its agents do not: with it, any of them can say the
     user's words in a run that another one has opened."""
+    folder: str | Path | None
+    """Where relative paths begin, and the folders that a policy names: of a process that serves
+    several projects it is the project's. The working directory where it is left out."""
     nonces: Callable[[], str]
     """Where ids of runs and decisions come from."""
     chance: Callable[[], float]

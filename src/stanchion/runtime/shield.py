@@ -20,6 +20,7 @@ from stanchion.stores.memory import MemoryStore, wall_ms
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from threading import Timer
 
     from stanchion.approvals.operators import Operator
     from stanchion.audit.journal import Journal
@@ -68,6 +69,7 @@ class Shield(Shielding, ByPeople):
         prepare: bool = True,
         coverage: Mode | None = None,
         host_secret: str | None = None,
+        folder: str | Path | None = None,
         planner: Callable[[Any], Any] | None = None,
     ) -> None:
         from stanchion.audit.journal import MemoryJournal
@@ -117,6 +119,7 @@ class Shield(Shielding, ByPeople):
             from stanchion.guards.planner import Planner
 
             guards = (*guards, Planner(planner))
+        self._folder = None if folder is None else os.path.abspath(folder)
         self._policies = Policies(
             tuple(guards), brake, self._ingesting, resolver, settle=self._at_home
         )
@@ -135,6 +138,8 @@ class Shield(Shielding, ByPeople):
         )
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
+        self.alarms: dict[str, tuple[int, Timer]] = {}
+        """When the next review of a tenant is due, and what looks then."""
         self.doors: Any = None  # made where there is an event loop
         self.desks: set[ref[Any]] = set()
         """The runs that somebody has."""
@@ -219,7 +224,9 @@ class Shield(Shielding, ByPeople):
         from stanchion.policy.sealed import ScanCache
         from stanchion.runtime.standing.places import own_places, state_or_none
 
-        own = own_places(self.store, self.journal, policy.files, os.environ, self._post)
+        own = own_places(
+            self.store, self.journal, policy.files, os.environ, self._post, self._folder
+        )
         return Home(own, ScanCache(state_or_none(os.environ)), self._prepares)
 
     @property
@@ -369,6 +376,8 @@ class Shield(Shielding, ByPeople):
         if self._closed:
             return
         self._closed = True
+        for _, alarm in self.alarms.values():
+            alarm.cancel()
         if self._watcher is not None:
             self._watcher.stop()
         self.answers.close()

@@ -47,6 +47,7 @@ class Kind(StrEnum):
     DEFINITION_CHANGED = "definition.changed"
     DEFINITION_SUSPECT = "definition.suspect"
     ESCAPED = "coverage.escaped"
+    FORGED = "host.forged"
     HIGH_BLOCK_RATE = "alert.high_block_rate"
     BYPASS_ABUSE = "alert.bypass_abuse"
     GUARDRAIL_SLOW = "alert.guardrail_slow"
@@ -116,6 +117,9 @@ MEANINGS: Final[dict[Kind, Meaning]] = {
     ),
     Kind.DEFINITION_SUSPECT: Meaning(
         _WARNING, "a tool's definition gives orders, hides something or asks for secrets"
+    ),
+    Kind.FORGED: Meaning(
+        _CRITICAL, "somebody else than its host has spoken for a session of a coding agent"
     ),
     Kind.ESCAPED: Meaning(
         _CRITICAL, "something was done that no call covers, or nothing guards it"

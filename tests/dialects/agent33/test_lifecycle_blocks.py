@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from stanchion.audit.rebuilt import moment_of, run_of
-from stanchion.dialects.agent33 import Alert, DialectError, Guardrails, Verdict
+from stanchion.dialects.agent33 import Alert, DialectError, Guardrails, Task, Verdict
+from stanchion.kernel.state import Batch, Reply
 from stanchion.ops.views.verdicts import plan_of, verdicts
 from stanchion.policy.errors import PolicyError
+from stanchion.runtime.deciding import hosts
+from stanchion.stores.memory import MemoryStore
 from stanchion.telemetry.alerts import RULES
 from stanchion.telemetry.catalogue import BLOCKS, BYPASSES, GUARDRAIL_MS, INVOCATIONS
 from stanchion.telemetry.kinds import Kind
@@ -88,6 +91,41 @@ def test_the_metrics_are_those_of_their_block() -> None:
     assert sum(found["guardrail_duration_ms"][("safety-050",)][1:]) == 2
     assert found["guardrail_blocks_total"] == {("safety",): (1,)}
     assert found["bypass_requests_total"] == {("safety-050", "requested"): (1,)}
+
+
+class SlowStore(MemoryStore):
+    """A store that answers when a clock has gone on for 600 ms."""
+
+    at_ns = 0
+
+    def carry(self, batch: Batch) -> Reply:
+        self.at_ns += 600_000_000
+        return super().carry(batch)
+
+    def carry_at_once(self, batch: Batch) -> Reply | None:
+        return None
+
+
+def test_a_budget_takes_as_long_as_the_store_that_counts_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = SlowStore()
+    monkeypatch.setattr(hosts, "perf_counter_ns", lambda: store.at_ns)
+    made = Guardrails.load(
+        tasks={"t": Task(token_budget=1_000_000)}, store=store, journal="memory:"
+    )
+    told: list[Alert] = []
+    made.on_alert(told.append)
+    hooks = made.hooks("ann", "t")
+    for _ in range(10):
+        passed = hooks.pre_execution("read", {}, estimated_tokens=1)
+        (took,) = [one.duration_ms for one in passed.details if one.guardrail_id == "builtin-001"]
+        assert took == 600
+        hooks.post_execution("read", {}, "words", after=passed, tokens=1)
+    assert made.runtime_state()["builtin-001"].avg_duration_ms == 600
+    assert sum(made.metrics()["guardrail_duration_ms"][("builtin-001",)][1:]) >= 10
+    made.shield.telemetry.settle()
+    assert {one.name for one in told} == {"guardrail_slow"}
 
 
 def test_the_alerts_have_the_limits_of_their_block() -> None:

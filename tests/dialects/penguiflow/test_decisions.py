@@ -138,8 +138,20 @@ def test_a_retry_has_its_message_and_is_bounded(attempts: int, driver: Driver) -
     more."""
     again = decides("RETRY", reason="unsure", retry=RetrySpec(attempts, "Call `verify` first."))
     gateway = gateway_of(AsyncRule("own", again, events=("llm_before",)))
+    for _ in range(attempts):
+        said = judged(gateway, asks("hello", "asked"), driver)
+        assert (said.action, said.retry) == ("RETRY", RetrySpec(attempts, "Call `verify` first."))
     said = judged(gateway, asks("hello", "asked"), driver)
-    assert (said.action, said.retry) == ("RETRY", RetrySpec(attempts, "Call `verify` first."))
+    assert (said.action, said.retry, said.rule_id) == ("STOP", None, "own")
+    assert said.stop is not None
+    assert (said.stop.error_code, said.stop.internal_reason) == (
+        "RETRIES_USED",
+        f"all {attempts} retries are used",
+    )
+    assert judged(gateway, call("look", "asked"), driver).action == "STOP", "the run is over"
+    assert judged(gateway, asks("hello", "another"), driver).action == (
+        "RETRY" if attempts else "STOP"
+    )
     gateway.close()
     replies = gateway_of(Rule("own", again, events=("llm_stream_chunk",)))
     model = ScriptedModel(*["no"] * (attempts + 1))
@@ -149,6 +161,23 @@ def test_a_retry_has_its_message_and_is_bounded(attempts: int, driver: Driver) -
     told = [message for message in model.asked[-1] if message["role"] == "system"]
     assert told == [{"role": "system", "content": "Call `verify` first."}] * attempts
     replies.close()
+
+
+def test_each_request_that_goes_ahead_begins_the_attempts_anew() -> None:
+    unsure = decides("RETRY", retry=RetrySpec(1, "Ask."))
+    gateway = gateway_of(
+        Rule(
+            "own",
+            lambda event, _: unsure if event.text_content == "do it" else None,
+            events=("llm_before",),
+        )
+    )
+    for _ in range(3):
+        assert gateway.evaluate_sync(asks("do it")).action == "RETRY"
+        assert gateway.evaluate_sync(asks("which one?")).action == "ALLOW"
+    assert gateway.evaluate_sync(asks("do it")).action == "RETRY"
+    assert gateway.evaluate_sync(asks("do it")).action == "STOP"
+    gateway.close()
 
 
 @pytest.mark.parametrize("driver", DRIVERS)

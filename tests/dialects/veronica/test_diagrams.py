@@ -330,8 +330,18 @@ def test_the_machine_isolates_one_tool_and_lets_it_go_on_after_a_time() -> None:
     assert vi.execute(ToolCallContext("r", tool_name="bad"), lambda: 1) == 1
 
 
-def test_the_machine_halts_a_shield_in_warning_whose_budget_is_exhausted() -> None:
-    vi = VeronicaIntegration(error_rate=RATE, core=[veronica.BudgetEnforcer(1.0)])
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {"core": [veronica.BudgetEnforcer(1.0)]},
+        {"shield": ShieldConfig(budget=veronica.BudgetConfig(enabled=True, max_cost_usd=1.0))},
+    ],
+    ids=["enforcer", "window"],
+)
+def test_the_machine_halts_a_shield_in_warning_whose_budget_is_exhausted(
+    budget: dict[str, Any],
+) -> None:
+    vi = VeronicaIntegration(error_rate=RATE, **budget)
     dear = ToolCallContext("r", tool_name="buy", cost_usd=2.0)
     assert vi.execute(dear, lambda: 1) is Decision.HALT
     assert vi.state.name == "NORMAL", "a shield that is well only refuses"

@@ -115,3 +115,33 @@ def test_of_several_hooks_the_most_severe_answer_counts(turned: bool) -> None:
     said = ShieldPipeline(pre_dispatch=asked).before_llm_call(ToolCallContext("r", tool_name="t"))
     assert said is Decision.QUARANTINE
     assert [one.asked for one in hooks] == [1, 1, 1, 1]
+
+
+def test_the_breaker_opens_for_models_and_tools_apart(tmp_path: Path) -> None:
+    clock = FakeClock()
+    config = ShieldConfig.from_dict({"circuit_breaker": FEATURES["circuit_breaker"]})
+    vi = VeronicaIntegration(config, clock=clock)
+    asked, tool = ToolCallContext("r", model="large"), ToolCallContext("r", tool_name="t")
+
+    def down() -> None:
+        raise ConnectionError("down")
+
+    for _ in range(2):
+        with pytest.raises(ConnectionError):
+            vi.execute(asked, down)
+    assert vi.execute(asked, lambda: "hello") is Decision.HALT
+    assert vi.execute(tool, lambda: 1) == 1, "tools go on"
+    clock.advance(60_000)
+    assert vi.execute(asked, lambda: "hello") == "hello", "one request tries"
+    assert vi.execute(asked, lambda: "again") == "again"
+    pipeline = vi._shield_pipeline
+    assert pipeline is not None
+    for _ in range(2):
+        pipeline.on_error(asked, ConnectionError("down"))
+    assert pipeline.before_llm_call(asked) is Decision.HALT
+    clock.advance(60_000)
+    assert pipeline.before_llm_call(asked) is Decision.ALLOW
+    assert pipeline.before_llm_call(asked) is Decision.HALT, "one at a time"
+    assert pipeline.on_result(asked, "hello") is Decision.ALLOW
+    assert pipeline.before_llm_call(asked) is Decision.ALLOW
+    assert pipeline.before_llm_call(asked) is Decision.ALLOW

@@ -80,6 +80,11 @@ def test_what_a_family_shows_is_protected(_family: str, path: str, use: Use) -> 
     assert code(NOWHERE, path, use) == "files.protected"
 
 
+@pytest.mark.parametrize(("_family", "path", "use"), shown_by("told"))
+def test_of_what_agents_follow_they_are_told(_family: str, path: str, use: Use) -> None:
+    assert code(NOWHERE, path, use) == "files.instructs"
+
+
 @pytest.mark.parametrize(("_family", "path", "use"), LEFT)
 def test_what_a_family_leaves_alone_is_not(_family: str, path: str, use: Use) -> None:
     assert code(NOWHERE, path, use) == ""

@@ -23,7 +23,7 @@ OWN = OwnPlaces(
     ("/work/shop/kept/agents.db",), ("/work/shop/rules/p.yaml",), "/work/shop", "/home/ann"
 )
 TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "delete_file"}
-SHOWN = [shown[1:] for shown in (*shown_by("hit"), *shown_by("miss"))]
+SHOWN = [shown[1:] for kind in ("hit", "told", "miss") for shown in shown_by(kind)]
 NAMES = sorted(
     {part for path, _ in SHOWN for part in path.replace("\\", "/").split("/")}
     | {part for start in (*AREAS, *HOMES, *TEMPORARY, *SITES) for part in start}

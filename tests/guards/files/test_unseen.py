@@ -34,6 +34,8 @@ def code(tool: str, args: dict[str, Any]) -> str:
 def harm(path: str, content: str) -> str:
     """What a text in a file would do: a word of `HARMS`, or nothing."""
     finding = said("write_file", {"path": path, "content": content})
+    if finding is not None and finding.code == "files.instructs":
+        return ""
     assert finding is None or (finding.code == "files.harms" and finding.action == Action.ESCALATE)
     return (
         ""

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from stanchion.cli.main import main
+from stanchion.hosts.json_text import NotJson, read_json
 from stanchion.hosts.mcp.client_config import (
     NoServers,
-    configuration,
     is_wrapped,
     unwrapped,
     wrapped,
@@ -49,7 +49,7 @@ def servers(text: str) -> list[Any]:
             for each in value.values():
                 walk(each)
 
-    walk(configuration(text))
+    walk(read_json(text))
     return found
 
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_behind_it_is_left(entry: Any) -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"mcpServers": 3}', "{'a': 1}", '{"a": 1'])
 def test_what_is_no_configuration_is_refused(text: str) -> None:
-    with pytest.raises(NoServers):
+    with pytest.raises(NotJson):
         wrapped(text, OURS, [])
 
 
@@ -143,11 +143,11 @@ def test_what_was_changed_since_stays(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(COMMENTED)
     main(["mcp", "wrap", str(file)])
-    data = configuration(file.read_text())
+    data = read_json(file.read_text())
     data["servers"]["b"] = {"command": "other"}
     file.write_text(json.dumps(data))
     assert main(["mcp", "unwrap", str(file)]) == 0
-    assert configuration(file.read_text())["servers"] == {
+    assert read_json(file.read_text())["servers"] == {
         "a": {"command": "npx", "args": ["http://x//y", "/* no */"]},
         "b": {"command": "other"},
     }

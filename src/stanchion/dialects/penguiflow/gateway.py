@@ -44,7 +44,15 @@ from stanchion.dialects.penguiflow.rules import (
     checked_inbox,
     takes_both,
 )
-from stanchion.dialects.penguiflow.words import GuardrailDecision, one_text, shown, typed
+from stanchion.dialects.penguiflow.words import (
+    GuardrailAction,
+    GuardrailDecision,
+    RetrySpec,
+    StopSpec,
+    one_text,
+    shown,
+    typed,
+)
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
 from stanchion.kernel.decision import Decision
@@ -163,6 +171,8 @@ class GuardrailGateway:
         self._unknown: set[Whose] = set()
         """Runs of which other processes may know strikes that are not known here yet."""
         self._standing: dict[Whose, GuardrailDecision] = {}
+        self._retried: dict[Whose, dict[str, int]] = {}
+        """How often each rule has had a run's next request tried again."""
         self._told: set[str] = set()
         self._opening = Reentrant()
         self._closed = False
@@ -278,16 +288,34 @@ class GuardrailGateway:
             decision = yield from flow
         finally:
             HEARD.set(before)
+        whose = (None if heard.ctx is None else heard.ctx.tenant_id, run.id)
+        if self._retried and decision.proceeds and heard.event.event_type == "llm_before":
+            self._retried.pop(whose, None)  # the next step is tried as often as the first
         if decision.action == Action.ALLOW and not decision.findings and not decision.shadow:
             return passed(decision.id)
         if decision.action == Action.RETRY:
             run.desk.take_back(decision.advice)  # the planner has it from here
         said = self._said_of(run, decision, place, heard)
-        whose = (None if heard.ctx is None else heard.ctx.tenant_id, run.id)
-        if _ends(decision):
+        if said.retry is not None and heard.event.event_type == "llm_before":
+            said = self._bounded(whose, said, said.retry)
+        if _ends(decision) or (decision.action == Action.RETRY and said.stop is not None):
             self._is_last(run, whose, said)  # before the end: whoever is told of that has its words
             yield from end_run(run.desk, ENDED, decision.message)
         return (yield from self._in_its_words(run, decision, said, whose))
+
+    def _bounded(
+        self, whose: Whose, said: GuardrailDecision, retry: RetrySpec
+    ) -> GuardrailDecision:
+        """A RETRY before a request, or a STOP when all its attempts are used and the planner has
+        not done what its message says."""
+        used = self._retried.setdefault(whose, {})
+        used[said.rule_id] = used.get(said.rule_id, 0) + 1
+        if used[said.rule_id] <= retry.max_attempts:
+            return said
+        stop = StopSpec(
+            "RETRIES_USED", internal_reason=f"all {retry.max_attempts} retries are used"
+        )
+        return msgspec.structs.replace(said, action=GuardrailAction.STOP, retry=None, stop=stop)
 
     def _recalled(self, run: Run, tenant_id: str | None) -> Flow[None]:
         if (tenant_id, run.id) in self._unknown:
@@ -442,6 +470,7 @@ class GuardrailGateway:
 
     def _forget(self, tenant_id: str | None, run_id: str) -> None:
         self._standing.pop((tenant_id, run_id), None)
+        self._retried.pop((tenant_id, run_id), None)
         self._unknown.discard((tenant_id, run_id))
         self._runs.pop((tenant_id, run_id)).close()
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, get_args, get_type_hints
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.words import MOST, MOST_USD, MadeByName, SealedList
+from stanchion.dialects.veronica.words import MadeByName, SealedList
 from stanchion.kernel.units import MICRO
 from stanchion.policy.composed import read_text
+from stanchion.policy.formats.veronica import MOST, ShieldFile
 from stanchion.policy.load import file_text
 from stanchion.policy.nearest import hint, nearest
 
@@ -50,17 +52,11 @@ def parsed(file: Path, form: str) -> Any:
             raise DialectError(f"`{file}` is nested too deeply: make it flatter") from None
         except ValueError as error:
             raise DialectError(f"`{file}` cannot be read as JSON: {error}") from None
-    import yaml
-
-    faults = read_text(text, str(file)).faults
-    if faults:
-        raise DialectError(f"`{file}` cannot be read as YAML: {' '.join(str(faults[0]).split())}")
-    try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DialectError(
-            f"`{file}` cannot be read as YAML: {' '.join(str(error).split())}"
-        ) from None
+    document = read_text(text, str(file))
+    if document.faults:
+        why = " ".join(str(document.faults[0]).split())
+        raise DialectError(f"`{file}` cannot be read as YAML: {why}")
+    data = document.root.data()
     if data is None:
         # It may have been cut off, and every feature would be off.
         how = "name the features, such as `safe_mode: {enabled: true}`, or write `{}` for none"
@@ -350,23 +346,14 @@ SECTIONS: Final[dict[str, type[Any]]] = {
 }
 
 
-BOUNDS: Final[dict[str, tuple[float, float]]] = {
-    "budget.max_tokens": (0, MOST),
-    "budget.max_calls": (0, MOST),
-    "budget.max_cost_usd": (1 / MICRO, MOST_USD - 1),
-    "budget.window_seconds": (1, 999_999_999),
-    "circuit_breaker.failure_threshold": (1, MOST),
-    "circuit_breaker.recovery_timeout_seconds": (0.001, 432_000),
-    "error_rate.window_calls": (1, 50),
-    "error_rate.min_calls": (1, 50),
-    "error_rate.warning_rate": (0, 1),
-    "error_rate.halt_rate": (0, 1),
-    "error_rate.recovery_seconds": (0, 999_999_999),
-    "error_rate.repeated_failures": (1, 50),
-    "error_rate.quarantine_seconds": (0, 999_999_999),
-}
-"""What numbers can be, as the guards have it that count them; a number with a point has to be above
-0."""
+@cache
+def _bounds(name: str) -> tuple[float, float]:
+    """What a number can be, as a file has it."""
+    section, _, option = name.partition(".")
+    in_file = get_args(get_type_hints(ShieldFile)[section])[0]
+    bounds = get_type_hints(in_file, include_extras=True)[option].__metadata__[0]
+    least = bounds.gt if bounds.ge is None else bounds.ge
+    return least, bounds.lt - 1 if bounds.le is None else bounds.le
 
 
 def variables() -> dict[str, tuple[str, str, str]]:
@@ -383,7 +370,7 @@ def variables() -> dict[str, tuple[str, str, str]]:
 def _check(name: str, value: Any, kind: str, called: str = "") -> None:
     """Refuse a value of an option that is of no use; `called` is what the option is called where it
     comes from."""
-    least, most = BOUNDS.get(name, (0, 0))
+    least, most = _bounds(name) if kind in ("int", "float") else (0, 0)
     if kind == "bool":
         fits, wanted = type(value) is bool, "`True` or `False`"
     elif kind == "int":
@@ -394,6 +381,7 @@ def _check(name: str, value: Any, kind: str, called: str = "") -> None:
             wanted = f"a whole number, {least} or more{above}"
     elif kind == "float":
         nothing = name == "budget.max_cost_usd"
+        least = 1 / MICRO if nothing else least
         fits = type(value) in (int, float) and (value == 0 or least <= value <= most)
         fits = fits and (nothing or value != 0)
         wanted = f"a number from {f'{least:,}' if least else 'above 0'} to {most:,}"

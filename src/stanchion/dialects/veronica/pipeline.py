@@ -21,7 +21,6 @@ from stanchion.dialects.veronica.carried import (
 )
 from stanchion.dialects.veronica.dispatched import beside, metadata_of
 from stanchion.dialects.veronica.words import (
-    MOST,
     Decision,
     ToolCallContext,
     dollars,
@@ -35,7 +34,7 @@ from stanchion.guards.egress.places import places
 from stanchion.kernel.decision import Decision as Judged
 from stanchion.kernel.stages import Stage
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.formats.veronica import READERS
+from stanchion.policy.formats.veronica import MOST, READERS
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.calling.reports import BadEvent
@@ -205,9 +204,13 @@ class ShieldPipeline:
     before_charge, abefore_charge = twins(_before_charge)
 
     def _on_result(self, ctx: ToolCallContext, result: Any = None) -> Flow[Decision]:
-        """Say that a call of a tool went well, which closes what its failures have opened."""
+        """Say that a call went well, which closes what its failures have opened."""
         with self._asking(ctx):
-            return (yield from self._came(Stage.TOOL_RESULT, ctx, result=result))
+            if ctx.tool_name is not None:
+                return (yield from self._came(Stage.TOOL_RESULT, ctx, result=result))
+            reply = result if isinstance(result, str) else ""
+            about = {"text": reply, "model": or_empty(ctx.model)}
+            return spoken((yield from self._judged(Stage.MODEL_REPLY, **about)))
 
     on_result, aon_result = twins(_on_result)
 

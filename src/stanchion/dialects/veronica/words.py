@@ -18,7 +18,8 @@ from stanchion.kernel import decision as kernel
 from stanchion.kernel.actions import Action
 from stanchion.kernel.regex import regex
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
-from stanchion.kernel.units import LARGEST, MICRO
+from stanchion.kernel.units import MICRO
+from stanchion.policy.formats.veronica import MOST, MOST_USD
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.tool import ToolShape, shape_of
 from stanchion.runtime.values.binary_text import encodable
@@ -45,8 +46,6 @@ class SealedList(list[str]):
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
 
 
-MOST: Final = LARGEST - 1
-MOST_USD: Final = LARGEST // MICRO
 _METHOD: Final = regex(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 
 

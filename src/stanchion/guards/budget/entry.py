@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.calendar import Window
 from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.counter_scopes import ENDING
-from stanchion.kernel.option import Higher, Lower, Severer
+from stanchion.kernel.option import Higher, Lower, On, Severer
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import MICRO, Unit, ceil_micro
@@ -157,6 +157,10 @@ class Bounds(Struct, frozen=True, dict=True):
     """Counts what was spent in the present hour, day or month of the policy's `timezone`; if
     absent, everything counts."""
 
+    halts: On[bool] = False
+    """Whether a full window is a used-up budget: who has filled it and is in the state of warning
+    is halted until an operator resumes it. Without a window that is always so."""
+
     def limits(self) -> dict[Unit, int]:
         """What it bounds, in whole units; parts of a unit are not there to be spent."""
         said = {
@@ -190,6 +194,16 @@ class Bounds(Struct, frozen=True, dict=True):
     def is_windowed(self) -> bool:
         """Whether what was used is free again some day."""
         return self.window_s is not None or self.window is not None
+
+
+def check_window(budget: Bounds) -> None:
+    """Refuse two windows, and what is about a window where there is none."""
+    if budget.window is not None and budget.window_s is not None:
+        raise ValueError("`window` and `window_s` are two windows: leave one of them out")
+    if budget.halts and not budget.is_windowed:
+        raise ValueError(
+            "`halts` is about a window, and there is none: give `window_s`, or leave it out"
+        )
 
 
 def check_of_task(budget: Bounds) -> None:

@@ -16,13 +16,14 @@ from stanchion.guards.budget.entry import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.calendar import LONGEST_S, Calendar
 from stanchion.kernel.contract.values import UNSAID, Beside, Point, PolicySaid, Standing, keep_said
-from stanchion.kernel.counter_scopes import ENDING, SCOPES, scope_key
+from stanchion.kernel.counter_scopes import ENDING, SCOPES, scope_key, spenders
 from stanchion.kernel.events import Charge, Event, RunInfo
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Line, When, key
+from stanchion.kernel.states import Signal
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import Unit
 from stanchion.kernel.words import Words, declare
@@ -103,8 +104,7 @@ class Budget(entry.Bounds, frozen=True, dict=True):
             )
         if self.per not in SCOPES and (near := self.per.lower().rstrip("s")) in SCOPES:
             raise ValueError(f"`per: {self.per}` is no scope: did you mean `{near}`")
-        if self.window is not None and self.window_s is not None:
-            raise ValueError("`window` and `window_s` are two windows: leave one of them out")
+        entry.check_window(self)
         check_marks(self, ACTIONS[self.action], self.reach)
         for unit, reserved in self.reserves().items():
             option, limit = f"reserve_{MEASURES[unit]}", limits.get(unit)
@@ -290,7 +290,11 @@ class Budget(entry.Bounds, frozen=True, dict=True):
     def worded(self, event: Event, unit: Unit, action: Action, value: int) -> Finding:
         """The same for one measure, by the limit of the run that the event is of."""
         bounding = self.of(event.run)
-        return (self if bounding is None else bounding).said_of(unit, action, value)
+        found = (self if bounding is None else bounding).said_of(unit, action, value)
+        if not self.halts or found.code != "budget.window_full":
+            return found
+        used_up = tuple([(one, (Signal.EXHAUSTED.value,)) for one in spenders(event.run, self.per)])
+        return msgspec.structs.replace(found, terms=Signals(used_up))
 
     def said_of(self, unit: Unit, action: Action, value: int) -> Finding:
         """The same for one measure of which so much is used or reserved."""

@@ -20,6 +20,10 @@ CODES: Final = declare(
             "`{}` may not be {}: it is protected ({})",
             "leave it alone; ask a person for what you need from it",
         ),
+        "files.instructs": Words(
+            "`{}` is {}: {}",
+            "keep to what the task asks for, and tell the user what you changed in it",
+        ),
         "files.unclear": Words(
             "`{}` cannot be read as a path: {}",
             "write the path plainly, without escapes and special characters",

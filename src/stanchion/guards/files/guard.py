@@ -68,6 +68,7 @@ from stanchion.readings.paths.targets import (
     targets_seen,
 )
 from stanchion.readings.shell.paths import paths_in, swaps_of
+from stanchion.readings.word_lists import Strings
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.values import PolicySaid
@@ -199,6 +200,11 @@ class Files(FileOptions, frozen=True, dict=True):
     def folders(self) -> Folders:
         """Where files are; relative paths begin at the first."""
         return folders(self.root, self.case_insensitive)
+
+    @property
+    def begun(self) -> Strings:
+        """Its folders from where the shield was told that everything begins."""
+        return self._places.begun(self.root)
 
     @cached_property
     def _lists(self) -> dict[str, tuple[PathGlob, ...]]:
@@ -390,6 +396,8 @@ class Files(FileOptions, frozen=True, dict=True):
             if held is None or first_match(self._lists["unprotected"], place, within) is not None:
                 return None
             action, why = min(action, ACTIONS[self.asked]) if held.asks else action, held.what
+            if held.tells:
+                action, code = min(action, Action.WARN), "files.instructs"
         return Finding(action, code, (shown(text), DONE[use], why), about=place.text)
 
     def _protected(
@@ -464,4 +472,4 @@ class Files(FileOptions, frozen=True, dict=True):
             self.protected_write, self.unclear, self.asked,
         )  # fmt: skip
         said = [ACTIONS[name] for name in names]
-        return tuple(dict.fromkeys([*said, Action.ESCALATE, Action.BLOCK]))
+        return tuple(dict.fromkeys([*said, Action.WARN, Action.ESCALATE, Action.BLOCK]))

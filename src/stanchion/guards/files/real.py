@@ -23,6 +23,11 @@ from stanchion.readings.paths.place import is_device, is_url, place_of
 from stanchion.readings.paths.targets import PathTarget
 
 
+def _only_makes(target: PathTarget) -> bool:
+    """Whether a folder is only made, or rights of others to a file end."""
+    return target.how == "looks" and target.use == "write"
+
+
 def _of_shell(one: PathTarget) -> bool:
     """Whether a command names what its own process has open, as `diff <(a) <(b)` does: the process
     that is asked has other files open under the same names."""
@@ -60,12 +65,13 @@ class RealFiles(msgspec.Struct, frozen=True):
         ]
         if self.files.surroundings:
             surely = [one for one in surely if one.use != "read" or one.how != "looks"]
-        # Where a path is read and changed, it counts as changed.
-        surely = sorted(surely, key=lambda one: one.use in CHANGES)
-        found = {(one.text, one.base): one.use for one in surely}
-        return RealPathsQuestion(
-            self.files.root, tuple(found), tuple(found.values()), reading.event.run.task
-        )
+        # Where a path is read and changed, it counts as changed; made and filled, as filled.
+        surely = sorted(surely, key=lambda one: (one.use in CHANGES) * (2 - _only_makes(one)))
+        found = {(one.text, one.base): one for one in surely}
+        uses = tuple([one.use for one in found.values()])
+        looks = tuple(map(_only_makes, found.values()))
+        task = reading.event.run.task
+        return RealPathsQuestion(self.files.begun, tuple(found), uses, task, looks)
 
     def judge(
         self, reading: Reading[ToolCall | RealPathsQuestion], value: Any, /
@@ -82,11 +88,14 @@ class RealFiles(msgspec.Struct, frozen=True):
         real = folders(tuple(roots), files.case_insensitive)
         worst: Finding | None = None
         absent = absent_of(asked, value)
-        for (text, _), use, path, away in zip(asked.paths, asked.uses, reals, absent, strict=True):
+        looks = asked.looks if asked.looks else (False,) * len(reals)
+        each = zip(asked.paths, asked.uses, reals, absent, looks, strict=True)
+        for (text, _), use, path, away, only in each:
             place = real.seen(place_of(path, lenient=path[1:2] == ":"))
             words = text if text == path else f"{text} (really {path})"
             about = (place, real, use, asked.task, shown(words))
-            finding = files.touched(*about)
+            inside = only and not real.outside(place)
+            finding = files.touched(*about, "looks" if inside else "")
             finding = finding if finding is not None else files.placed(*about)
             if finding is not None and finding.code == "files.outside" and files.surroundings:
                 # What is on another disk is nobody's here. Work in several folders is usual: a

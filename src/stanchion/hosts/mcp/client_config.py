@@ -5,92 +5,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
+from stanchion.hosts.json_text import JsonSpan, NotJson, places, read_json
 from stanchion.kernel.regex import regex
-
-_TOKEN: Final = regex(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/|[{}\[\]:,]|[^\s{}\[\]:,"/]+')
-_SPACE: Final = regex(r"[ \t]*")
-
-
-class JsonSpan(NamedTuple):
-    """Where a value begins and ends, and what its line begins with."""
-
-    begins: int
-    ends: int
-    margin: str
-
-
-class _Token(NamedTuple):
-    text: str
-    begins: int
-    ends: int
-
-
-def places(text: str, depth: int) -> dict[tuple[str, ...], JsonSpan]:
-    """The places of values by the names that lead to them, of objects within objects down to a
-    depth. The text is one that was read as JSON already; of two members of one name the later one
-    counts, as it does there."""
-    return {
-        path: _place(text, begins, ends) for path, begins, ends in _members(_tokens(text), depth)
-    }
-
-
-def _tokens(text: str) -> list[_Token]:
-    found = [_Token(hit[0], hit.start(), hit.end()) for hit in _TOKEN.finditer(text)]
-    return [token for token in found if not token.text.startswith(("//", "/*"))]
-
-
-def _members(tokens: list[_Token], depth: int) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Every member of an object, with where its value begins and ends. What is open is on a stack:
-    the token that opened it, and the name of the member that it is the value of."""
-    opened: list[tuple[_Token, str | None]] = []
-    for at, token in enumerate(tokens):
-        name = _name(tokens, at)
-        if token.text in ("{", "["):
-            opened.append((token, name))
-        elif token.text in ("}", "]"):
-            first, owner = opened.pop()
-            yield from _member(opened, owner, first.begins, token.ends, depth)
-        elif name is not None:
-            yield from _member(opened, name, token.begins, token.ends, depth)
-
-
-def _member(
-    opened: list[tuple[_Token, str | None]], name: str | None, begins: int, ends: int, depth: int
-) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    path = [owner for _, owner in opened[1:]] + [name]
-    names = tuple([one for one in path if one is not None])
-    if len(names) == len(path) <= depth:
-        yield names, begins, ends
-
-
-def _name(tokens: list[_Token], at: int) -> str | None:
-    """The name of the member whose value begins here; nothing where no such value does."""
-    return str(json.loads(tokens[at - 2].text)) if at >= 2 and tokens[at - 1].text == ":" else None
-
-
-def _place(text: str, begins: int, ends: int) -> JsonSpan:
-    line = text.rfind("\n", 0, begins) + 1
-    margin = _SPACE.match(text, line)
-    return JsonSpan(begins, ends, "" if margin is None else margin[0])
-
 
 HEADER: Final = "STANCHION_MCP_HEADER_"
 """The variables in which the values of headers are handed over, numbered."""
 HTTP: Final = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
 
-# Strings first: what looks like a comment within one is none.
-_PARTS: Final = regex(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/')
 _NAME: Final = regex(r"[A-Za-z][A-Za-z0-9-]{0,31}")
-_LAST_COMMA: Final = regex(r",(\s*[}\]])")
 
 
-class NoServers(ValueError):
+class NoServers(NotJson):
     """A file is not a configuration of servers."""
 
 
@@ -119,7 +50,7 @@ def wrapped(
 ) -> Rewritten:
     """A configuration whose servers are started by `command`; nothing else in it changes. Raises
     `NoServers`."""
-    entries, at = _servers(configuration(text)), places(text, DEEPEST)
+    entries, at = _servers(read_json(text)), places(text, DEEPEST)
     missing = [name for name in only if name not in {path[-1] for path in entries}]
     if missing:
         raise NoServers(f"there is no server `{missing[0]}`")
@@ -146,10 +77,8 @@ def wrapped(
 def unwrapped(text: str, before: str = "") -> Rewritten:
     """The same configuration without the proxy, each server written as it was `before`; raises
     `NoServers`."""
-    old, old_places = (
-        (_servers(configuration(before)), places(before, DEEPEST)) if before else ({}, {})
-    )
-    entries, at = _servers(configuration(text)), places(text, DEEPEST)
+    old, old_places = (_servers(read_json(before)), places(before, DEEPEST)) if before else ({}, {})
+    entries, at = _servers(read_json(text)), places(text, DEEPEST)
     new: dict[Path, str] = {}
     anew: list[str] = []
     left: dict[str, str] = {}
@@ -170,7 +99,7 @@ def unwrapped(text: str, before: str = "") -> Rewritten:
 
 def has_wrapped(text: str) -> bool:
     """Whether a server of a configuration is behind the proxy; raises `NoServers`."""
-    return any(is_wrapped(entry) for entry in _servers(configuration(text)).values())
+    return any(is_wrapped(entry) for entry in _servers(read_json(text)).values())
 
 
 def _wrapped_alike(one: Any, other: Any) -> bool:
@@ -289,32 +218,6 @@ def _at(data: Any, way: Path) -> Any:
     for name in way:
         data = data.get(name) if isinstance(data, dict) else None
     return data
-
-
-def configuration(text: str) -> dict[str, Any]:
-    """The data of a file, which may have comments and last commas; raises `NoServers`."""
-    bare = _PARTS.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        try:
-            data = json.loads(_without_last_commas(bare))
-        except (ValueError, RecursionError) as error:
-            raise NoServers(f"it is not JSON: {error}".rstrip(".")) from None
-    if not isinstance(data, dict):
-        raise NoServers("it is not a JSON object")
-    return data
-
-
-def _without_last_commas(text: str) -> str:
-    strings: list[str] = []
-
-    def kept(found: Any) -> str:
-        strings.append(found[0])
-        return f'"{len(strings) - 1}"'
-
-    bare = _LAST_COMMA.sub(r"\1", _PARTS.sub(kept, text))
-    return re.sub(r'"(\d+)"', lambda found: strings[int(found[1])], bare)
 
 
 def _written(entry: Any, text: str, place: JsonSpan) -> str:

@@ -105,6 +105,7 @@ def budget(config: Any) -> list[Entry]:
             "api_calls": config.max_calls,
             "cost_usd": config.max_cost_usd,
             "window_s": config.window_seconds,
+            "halts": True,
         }
     ]
 
@@ -126,6 +127,7 @@ def breaker_entry(failure_threshold: int, timeout_s: float) -> Entry:
         "successes": 1,
         "runs": 1,
         "counts": EVERY_FAULT,
+        "models": True,
     }
 
 

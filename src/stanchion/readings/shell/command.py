@@ -17,6 +17,7 @@ from stanchion.readings.word_lists import Pairs, Strings, listed
 BETWEEN: Final = "\x1f"
 """What parts the words of a command that are looked through together."""
 WRITES: Final = listed("> >> >| &> &>> <> >&")
+FIGURES: Final = "0123456789"
 READS: Final = listed("< <>")
 """Operators of a shell that write into a file, and that read one."""
 USES: Final = {"reads": 0, "writes": 1, "deletes": 2, "sends": 3}
@@ -33,7 +34,7 @@ def effects_of(command: Command) -> tuple[Strings, ...]:
     for op, target in command.opens:
         if op in READS:
             found[0].append(target)
-        if op in WRITES:
+        if op.lstrip(FIGURES) in WRITES:
             found[1].append(target)
     if command.argv:
         special = SPECIAL.get(command.name)

@@ -21,6 +21,7 @@ from stanchion.readings.shell.command import (
     SPECIAL,
     Command,
     find_roots,
+    found_names,
 )
 from stanchion.readings.shell.known import WORDS, kinds_of
 from stanchion.readings.shell.options import LANGUAGES
@@ -47,7 +48,7 @@ GIT_READS: Final = WORDS["git commands that take in any file"]
 """Commands of `git` that take in a file wherever it is."""
 
 _WITHHELD: Final = regex(
-    r"-?[0-7]?[0-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z"
+    r"-?[0-7]?[4-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z"
 )
 """Modes that take rights away from others, or give the owner what it has."""
 _QUIET: Final = regex(
@@ -229,14 +230,17 @@ def _by_effects(command: Command, how: How, handed: bool) -> Iterator[Used]:
     """The files that a command reads, writes and deletes by its plain effects."""
     finds = "finds" in command.kinds
     roots = find_roots(command.argv) if finds else []
-    uses: tuple[tuple[Use, Strings, str, bool], ...] = (
+    names = found_names(command.argv) if finds else []
+    deletes = [f"{path.rstrip('/')}/{name}" for path in command.deletes for name in names]
+    uses: tuple[tuple[Use, Sequence[str], str, bool], ...] = (
         ("read", command.reads, _linked_from(command), True),
         ("write", command.writes, command.cwd, "unpacks" in command.kinds),
-        ("delete", command.deletes, command.cwd, False),
+        ("delete", deletes if deletes else command.deletes, command.cwd, False),
     )
     for use, paths, base, keeps in uses:
         for path in paths:
             found: How = "looks" if finds and path not in roots and not handed else how
+            found = "" if use == "delete" else found
             if path[:1] == "$" and "/" in path and is_open(path):
                 yield Used(str(path), use, command.cwd, how, False)
             elif _is_path(path):

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.audit.journal import Fact
 from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change_together
+from stanchion.kernel.counter_scopes import spenders
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import (
@@ -140,7 +141,9 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     ]
     if decision.code in EXHAUSTED:
         why = "" if decision.determining is None else decision.determining.message
-        asked += [(name, (Signal.EXHAUSTED,), TERMS, why) for name in _spenders(desk, decision)]
+        asked += [
+            (name, (Signal.EXHAUSTED,), TERMS, why) for name in spenders(desk.info, _per(decision))
+        ]
     if not asked:
         return
     reply = decision.inputs.reply
@@ -153,13 +156,10 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
             yield from signal_state(desk, name, signals, why, terms)
 
 
-def _spenders(desk: Desk, decision: Decision) -> tuple[str, ...]:
-    """Whose budget is used up: that of the run, and that of the agent or the tenant (no name) if it
-    is theirs."""
-    run = f"run:{desk.info.id}"
+def _per(decision: Decision) -> str:
+    """Whose budget is used up, where it is one that others have, too."""
     found = decision.determining
-    whose = found.args[1] if found is not None and found.code == "budget.exceeded" else ""
-    return {"agent": (run, f"agent:{desk.info.agent}"), "tenant": (run, "")}.get(str(whose), (run,))
+    return str(found.args[1]) if found is not None and found.code == "budget.exceeded" else ""
 
 
 def signal_state(

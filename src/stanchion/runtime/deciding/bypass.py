@@ -48,6 +48,7 @@ from stanchion.runtime.deciding.run_memory import RefusedAction, RefusedActions
 from stanchion.runtime.deciding.unreadable_content import formless
 from stanchion.runtime.deciding.ways_past import Ways, bypassed, mode_now, refused_by, ways_past
 from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.people.missed_reviews import wake
 from stanchion.runtime.standing.veil import tell
 
 FORM: Final = "stanchion-bypass-1"
@@ -402,6 +403,8 @@ def note_past(
             level="critical",
             review=one.review,
         )
+        if ticket.bypass is not None:
+            wake(desk.shield, ticket.tenant, at, at + ticket.bypass.review_ms)
 
 
 def write_down(desk: Desk, what: str, ticket: Ticket, at: int, why: str = "", **more: Any) -> None:

@@ -3,7 +3,9 @@ once."""
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, Final
+from weakref import ref
 
 import msgspec
 
@@ -36,6 +38,9 @@ def tell_missed(shield: Shield, tenant: str) -> tuple[str, ...]:
             :AT_ONCE
         ]
         missed = _taken(shield, tenant, due) if due else ()
+        later = [at for at in watched.values() if at > now]
+        if later:
+            wake(shield, tenant, now, min(later))
     except (StoreLost, TicketError) as error:
         aside("nobody could look for missed reviews", error)
         return ()
@@ -47,6 +52,26 @@ def tell_missed(shield: Shield, tenant: str) -> tuple[str, ...]:
         except AuditLost as lost:
             aside(f"that the review `{one.id}` was missed is not recorded", lost)
     return tuple([one.id for one in missed])
+
+
+def wake(shield: Shield, tenant: str, now: int, due_at: int) -> None:
+    """Look again when a review is due, unless the process looks before that; where it has ended,
+    the next one looks that has the same store."""
+    known = shield.alarms.get(tenant)
+    if known is not None and known[1].is_alive():
+        if known[0] <= due_at:
+            return
+        known[1].cancel()
+    alarm = threading.Timer((due_at - now) / 1_000, _look, (ref(shield), tenant, due_at))
+    alarm.daemon = True
+    shield.alarms[tenant] = (due_at, alarm)
+    alarm.start()
+
+
+def _look(whose: ref[Shield], tenant: str, due_at: int) -> None:
+    shield = whose()
+    if shield is not None and shield.alarms.pop(tenant, (0,))[0] == due_at:
+        tell_missed(shield, tenant)
 
 
 def _taken(shield: Shield, tenant: str, due: list[str]) -> tuple[Ticket, ...]:

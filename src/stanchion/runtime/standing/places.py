@@ -379,10 +379,11 @@ def own_places(
     policies: Iterable[Path],
     environ: Mapping[str, str],
     post: Post | None = None,
+    folder: str | None = None,
 ) -> OwnPlaces:
     """Where a store, a journal and the files of a policy are, the state folder, the folders of keys
     and of the user's own policy, and what says where notices go; each as it is named and as it
-    really is."""
+    really is. Relative paths begin in the `folder`, or where this process stands."""
     secrets = () if post is None else post.secrets
     closed = [
         *_state(environ),
@@ -395,7 +396,8 @@ def own_places(
     return OwnPlaces(
         closed=_both(closed),
         policies=_both([*policies, own_policy().parent, *(() if post is None else post.files)]),
-        here=_cwd(),
+        here=_cwd() if folder is None else folder.replace("\\", "/"),
+        begins=folder is not None,
         home=os.path.expanduser("~"),
     )
 

@@ -17,10 +17,8 @@ from stanchion.readings.fingerprint import (
 from stanchion.readings.history import LoopHistory
 from stanchion.readings.past_call import PastCall
 
-ERRORS: Final = 3
-"""How many errors in a row are a failure."""
 REPEATS: Final = 3
-"""How often the same in a row is one."""
+"""How often the same is a repetition."""
 STALLED: Final = 4
 """Over how many turns nothing has to be new."""
 CYCLES: Final = (2, 3)
@@ -84,9 +82,10 @@ class PlayerFailure(msgspec.Struct, frozen=True):
 
 
 def failure(trace: GameTrace) -> PlayerFailure | None:
-    """The failure that a trace ends with, if any; the most certain first."""
+    """The failure that a trace ends with, if any: what goes round first, which says more than the
+    error that it may end with."""
     return (
-        _errors(trace) or _repeats(trace) or _circles(trace) or _stalls(trace) or _exhausts(trace)
+        _repeats(trace) or _circles(trace) or _errors(trace) or _stalls(trace) or _exhausts(trace)
     )
 
 
@@ -96,19 +95,26 @@ def goes_in_a_circle(trace: GameTrace) -> bool:
 
 
 def _errors(trace: GameTrace) -> PlayerFailure | None:
-    last = trace.steps[-ERRORS:]
-    if len(last) < ERRORS or not all(step.is_error for step in last):
+    if not trace.steps or not trace.steps[-1].is_error:
         return None
-    return PlayerFailure(
-        FailureType.EXPLICIT_ERROR, trace.turn, f"the last {ERRORS} actions failed", last[-1].same
-    )
+    details = "the last action failed"
+    return PlayerFailure(FailureType.EXPLICIT_ERROR, trace.turn, details, trace.steps[-1].same)
 
 
 def _repeats(trace: GameTrace) -> PlayerFailure | None:
-    if len(trace.steps) < REPEATS or history(trace).runs[0] < REPEATS - 1:
+    if not trace.steps:
         return None
-    details = f"the same action {REPEATS} times in a row"
-    return PlayerFailure(FailureType.REPETITION, trace.turn, details, trace.steps[-REPEATS].same)
+    again = [step for step in trace.steps if _is_again(step, trace.steps[-1], trace.proven)]
+    if len(again) < REPEATS:
+        return None
+    details = f"the same action {REPEATS} times"
+    return PlayerFailure(FailureType.REPETITION, trace.turn, details, again[-REPEATS].same)
+
+
+def _is_again(step: PlayedStep, last: PlayedStep, proven: bool) -> bool:
+    """Whether a step is the last one again: to the second law only if it brought the same."""
+    brought = not proven or (step.output, step.is_error) == (last.output, last.is_error)
+    return brought and _print(step, proven).exact == _print(last, proven).exact
 
 
 def _circles(trace: GameTrace) -> PlayerFailure | None:

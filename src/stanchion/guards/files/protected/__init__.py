@@ -72,7 +72,7 @@ class ProtectionIndex:
         found = [one for one in (*said, ruled) if one is not None]
         if not found and use == "read" and place.up and not place.root:
             return self.find(PathPlace("~", place.parts), use)  # above the folder may be a home
-        return min(found, key=lambda one: one.asks, default=None)
+        return min(found, key=lambda one: one[1:], default=None)
 
     def _ruled(self, place: PathPlace, use: Use) -> FileProtection | None:
         """Why a rule says that a place may not be used so; the place is one to which upper and
@@ -94,8 +94,9 @@ def shipped() -> ProtectionIndex:
 
 
 @cache
-def shown_by(kind: Literal["hit", "miss"]) -> tuple[tuple[str, str, Use], ...]:
-    """The paths and uses that show what each family protects, or leaves alone."""
+def shown_by(kind: Literal["hit", "told", "miss"]) -> tuple[tuple[str, str, Use], ...]:
+    """The paths and uses that show what each family protects, of what agents are told, or what it
+    leaves alone."""
     body = get_data(__name__, "examples.txt")
     rows = [line.split(" ", 3) for line in ("" if body is None else body.decode()).splitlines()]
     uses = {str(use): use for use in EVERY}

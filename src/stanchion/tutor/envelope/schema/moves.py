@@ -57,7 +57,7 @@ def _first(action: str, data: dict[str, Any], text: str, strict: bool) -> AnyMov
                 raw_text=text,
                 intent=intent,
                 command=command,
-                mode=_mode(fields, strict),
+                mode=_mode(fields),
                 verify=fields.texts("verify"),
             )
         case "CHALLENGE":
@@ -81,8 +81,7 @@ def _first(action: str, data: dict[str, Any], text: str, strict: bool) -> AnyMov
 def _kind(fields: ActionFields, strict: bool) -> str:
     """The kind of a claim. The first law cannot go on with one that it does not know, and compares
     none."""
-    said = fields.text("kind", default=ClaimKind.PROPERTY.value)
-    kind = said if strict else said.strip().lower()
+    kind = fields.text("kind", default=ClaimKind.PROPERTY.value).strip().lower()
     if kind in {one.value for one in ClaimKind}:
         return kind
     if strict:
@@ -90,9 +89,8 @@ def _kind(fields: ActionFields, strict: bool) -> str:
     return ClaimKind.PROPERTY.value
 
 
-def _mode(fields: ActionFields, strict: bool) -> str:
-    said = fields.text("mode", default="read")
-    mode = said if strict else said.strip().lower()
+def _mode(fields: ActionFields) -> str:
+    mode = fields.text("mode", default="read").strip().lower()
     if mode not in ("read", "write"):
         fields.wrong.append("`mode` is `read` or `write`")
     return mode

@@ -46,8 +46,10 @@ _TAG: Final = regex(
     re.DOTALL,
 )
 _ATTRIBUTE: Final = regex(r"([\w-]{1,40})=(?:\"([^\"]*)\"|'([^']*)')")
-_FENCE: Final = regex(r"\s*```[\w-]{0,20}[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
-"""A reply that is one fence and nothing else."""
+_FENCE: Final = regex(
+    r"\s*(?:```(?:[\w-]{0,20}\s)?(?P<lines>.*?)```|`(?P<ticks>[^`]*)`)\s*", re.DOTALL
+)
+"""A reply that is in one fence or in backticks, and nothing else."""
 _ENTITY: Final = regex(r"&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 
 
@@ -151,7 +153,8 @@ def read_move(text: str, mode: Mode = "lenient", shape: MoveShape[Any] = FIRST) 
     `tools`.
 
     `strict` takes an object of JSON and nothing else, in a fence or without, with the fields that
-    it has to have.
+    it has to have; of the first law, numbers that are to be texts, one text for a list, and other
+    cases are put right.
     `lenient` also takes what stands in prose or fences, is nearly JSON, or says a move in words,
     where exactly one move can be meant. Neither raises, and neither gives two moves. `off` reads as
     the law does, and raises what that raises.
@@ -166,7 +169,7 @@ def read_move(text: str, mode: Mode = "lenient", shape: MoveShape[Any] = FIRST) 
             fence = _FENCE.fullmatch(text) if isinstance(text, str) else None
             if fence is None:
                 return _exactly(text, shape)
-            inner = _exactly(fence[1], shape)
+            inner = _exactly(str(fence[fence.lastgroup or 0]).strip(), shape)
             return (
                 msgspec.structs.replace(inner, verdict=ReadVerdict.FENCE) if inner.moves else inner
             )

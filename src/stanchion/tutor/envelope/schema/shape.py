@@ -158,7 +158,7 @@ class ActionFields:
             return ""
         if isinstance(value, str) and (value.strip() or default is not None):
             return value
-        if not self._strict and isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
         self.wrong.append(f"`{names[0]}` has to be a text that says something")
         return ""
@@ -167,7 +167,7 @@ class ActionFields:
         """Texts, or one of them."""
         value = self.take(name)
         found = [] if value is None else texts_of(value)
-        if found is None or (self._strict and isinstance(value, str)):
+        if found is None:
             self.wrong.append(f"`{name}` has to be a list of texts")
             return []
         return found

@@ -1,0 +1,129 @@
+"""Codex: its events, its tools and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from stanchion.hosts.coding.agent import CodingAgent, Heard, HookVerdict, HostAnswer, Says
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.analysis import analysed
+from stanchion.readings.word_lists import listed
+
+SAYS: Final[Mapping[str, Says]] = {
+    "SessionStart": "begins",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "call",
+    "PermissionRequest": "asks",
+    "PostToolUse": "result",
+    "SubagentStart": "child",
+    "SubagentStop": "child_reply",
+    "Stop": "reply",
+    "SessionEnd": "ends",
+    "PreCompact": "news",
+}
+
+TELLS: Final = frozenset(
+    {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"}
+)
+"""Events whose answer can have words for the agent."""
+
+
+def answer(heard: Heard, verdict: HookVerdict) -> HostAnswer:
+    """The answer to an event. It is refused on standard output, by the status and on standard
+    error: whichever of them the host hears."""
+    own: dict[str, Any] = {}
+    if verdict.outcome == "go" and not (heard.says == "result" and verdict.changed is not UNSET):
+        if verdict.changed is not UNSET:
+            own = {"permissionDecision": "allow", "updatedInput": verdict.changed}
+        if verdict.notices and heard.event in TELLS:
+            own["additionalContext"] = "\n".join(verdict.notices)
+        return HostAnswer(_json({}, heard, own))
+    words = verdict.told
+    if verdict.outcome == "go":
+        words = _text_of(verdict.changed)
+    words = words if words.strip() else "refused"
+    match heard.says:
+        case "call":
+            own = {"permissionDecision": "deny", "permissionDecisionReason": words}
+            return HostAnswer(_json({}, heard, own), words, 2)
+        case "asks":
+            own = {"decision": {"behavior": "deny", "message": words}}
+            return HostAnswer(_json({}, heard, own), words, 2)
+        case "prompt" | "result":
+            return HostAnswer(_json({"decision": "block", "reason": words}, heard, own), words, 2)
+        case "reply" | "child_reply" if not heard.again and verdict.outcome != "end":
+            return HostAnswer(_json({"decision": "block", "reason": words}, heard, own), words, 2)
+        case _ if verdict.outcome == "end":
+            return HostAnswer(_json({"continue": False, "stopReason": words}, heard, own))
+        case _:
+            return HostAnswer(_json({"systemMessage": words}, heard, own))
+
+
+def _json(said: dict[str, Any], heard: Heard, own: dict[str, Any]) -> str:
+    if own:
+        said = {**said, "hookSpecificOutput": {"hookEventName": heard.event, **own}}
+    return msgspec.json.encode(said).decode()
+
+
+def _text_of(content: Any) -> str:
+    """Content as the agent reads it in the place of a result, which this host cannot change."""
+    return content if isinstance(content, str) else msgspec.json.encode(content).decode()
+
+
+_PATCH: Final = regex(r"\s*(?:cd [\w./-]+ && )?apply_patch <<-?(['\"]?)(\w+)\1\n")
+
+
+def is_patch(heard: Heard) -> bool:
+    """Whether a command is nothing but a patch: this host applies it itself."""
+    command = heard.given.get("command")
+    found = _PATCH.match(command) if isinstance(command, str) else None
+    if found is None:
+        return False
+    lines = found.string[found.end() :].rstrip().split("\n")
+    return lines[-1] == found[2] and lines.count(found[2]) == 1
+
+
+FED: Final[Mapping[str, int]] = {
+    **dict.fromkeys(listed("sh bash zsh dash ksh fish pwsh"), 0),
+    **dict.fromkeys(listed("python python3 ipython node deno bun ruby irb perl php lua R ghci"), 0),
+    **dict.fromkeys(listed("psql mysql mariadb sqlite3 redis-cli mongosh ssh telnet gdb"), 1),
+    **dict.fromkeys(listed("screen tmux"), 0),
+}
+"""Programs that carry out what is typed into them, and how many words they can be given without
+being given work."""
+GIVES: Final = listed("-c -e -m -p -f -r -E -V -v -h --version --help --eval --command --file")
+"""Options by which they are given work, or end at once."""
+TAKES: Final = listed("-i attach")
+"""Words by which they take what is typed whatever else they are given."""
+
+
+def is_fed(heard: Heard) -> str:
+    """The program that a command starts and gives nothing to do: the agent types it in later, and
+    this host tells nobody. Empty where there is none."""
+    command = heard.given.get("command")
+    for one in analysed(command).commands if isinstance(command, str) else ():
+        most = FED.get(one.name)
+        if most is None or one.given is not None:
+            continue
+        words = one.argv[1:]
+        given = [word for word in words if word[:1] != "-"]
+        if TAKES.intersection(words) or (len(given) <= most and not GIVES.intersection(words)):
+            return one.name
+    return ""
+
+
+CODEX: Final = CodingAgent(
+    "codex",
+    SAYS,
+    answer,
+    renamed={"apply_patch": {"command": "patch", "input": "patch"}},
+    shells=frozenset({"Bash"}),
+    runs_itself=is_patch,
+    fed=is_fed,
+    programs=("codex",),
+    marks=("CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"),
+)

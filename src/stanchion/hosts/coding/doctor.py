@@ -1,0 +1,250 @@
+"""Whether a coding agent is really guarded: its settings are looked at, and its real program is had
+to make calls against a model on loopback, also with our end dead."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from stanchion.hosts.coding import AGENTS
+from stanchion.hosts.coding.program import OLDEST, ProgramFailed, codex_server, host_version
+from stanchion.hosts.coding.rehearsal import REFUSED, Rehearsed, rehearse, surroundings_in
+from stanchion.hosts.coding.settings import (
+    LEVELS,
+    OTHERS,
+    BadSettings,
+    HostPlaces,
+    is_ours,
+    kept_from,
+)
+from stanchion.hosts.foreign_file import read_foreign
+from stanchion.hosts.json_text import read_json
+
+Outcome = Literal["holds", "fails", "open", "told"]
+"""It holds, it does not, nothing can make it hold in this host, or it is only told."""
+
+HONEST: Final = "touch honest.txt"
+DANGER: Final = "touch danger.txt; cat ~/.ssh/id_rsa"
+"""What every policy for coding agents refuses; the home folder of the trial has no such file."""
+DEAD: Final = "touch dead.txt"
+
+OPEN: Final[Mapping[str, tuple[str, ...]]] = {
+    "claude": (
+        "a hook that is a command and exits with 0 after half an answer or none lets the call run; "
+        "Stanchion's client never does so, unless its file is replaced",
+        "what a command that failed has printed reaches the model before anybody can judge it",
+        "an option at its start (`--bare`, `--settings`, `--setting-sources`) switches off what is "
+        "not managed",
+    ),
+    "codex": (
+        "a hook that is late lets the call run, managed or not: Stanchion's answers in 50 s, "
+        "unless the machine stands still",
+        "hooks that are not trusted are passed over without a word, unless they are managed",
+        "what is typed into a program that already runs (`write_stdin`) is not told to any hook; "
+        "Stanchion refuses to start programs that would carry it out",
+        "`-c features.hooks=false` switches off what is not managed",
+    ),
+}
+"""What no settings can shut in a host, measured with the version of the docs' table."""
+
+
+class DoctorCheck(Struct, frozen=True):
+    """One thing that was looked at, and what came of it."""
+
+    outcome: Outcome
+    about: str
+    why: str = ""
+
+
+def examine(agent: str, at: HostPlaces) -> Iterator[DoctorCheck]:
+    """Everything that can be known of an agent's guard. Raises `BadSettings` where its settings
+    cannot be read, and `ProgramFailed` where it is not there."""
+    program = shutil.which(agent, path=at.environ.get("PATH"))
+    if program is None:
+        raise ProgramFailed(f"`{agent}` is not on PATH: install it, or correct PATH")
+    yield _version(agent, at)
+    levels = [name for name in LEVELS[agent] if _ours(agent, name, at)]
+    for name in levels:
+        yield from _level(agent, name, at)
+    if not levels:
+        yield DoctorCheck("fails", "hooks", f"there are none: `stanchion install {agent}`")
+        return
+    if agent == "codex":
+        yield from _trust(levels, at)
+    yield from _trials(agent, program, levels, at)
+    for line in OPEN[agent]:
+        yield DoctorCheck("open", "cannot be shut", line)
+
+
+def _version(agent: str, at: HostPlaces) -> DoctorCheck:
+    found = host_version(agent, at.environ)
+    if found is None:
+        return DoctorCheck("fails", "version", f"`{agent} --version` does not say one")
+    words, oldest = ".".join(map(str, found)), OLDEST.get(agent)
+    if oldest is not None and found < oldest:
+        first = ".".join(map(str, oldest))
+        why = f"{words} goes on where a hook fails, without a word: update it to {first} or later"
+        return DoctorCheck("fails", "version", why)
+    return DoctorCheck("holds", "version", words)
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    try:
+        if path.suffix == ".toml":
+            import tomllib
+
+            return tomllib.loads(read_foreign(path).text or "")
+        return read_json(read_foreign(path).text or "{}")
+    except (OSError, ValueError) as error:
+        raise BadSettings(f"`{path}` cannot be read: {error}: correct that first") from None
+
+
+def _own_hooks(
+    data: Mapping[str, Any], change: Callable[[str, dict[str, Any]], dict[str, Any]]
+) -> dict[str, list[Any]]:
+    """Our own hooks in settings, by their events, each as it is after a change."""
+    hooks = data.get("hooks")
+    events = hooks.items() if isinstance(hooks, dict) else ()
+    found = {
+        event: [
+            {**group, "hooks": [change(event, hook) for hook in group["hooks"] if is_ours(hook)]}
+            for group in groups
+            if isinstance(group, dict) and isinstance(group.get("hooks"), list)
+        ]
+        for event, groups in events
+        if isinstance(groups, list)
+    }
+    return {
+        event: kept
+        for event, groups in found.items()
+        if (kept := [group for group in groups if group["hooks"]])
+    }
+
+
+def _as_it_is(_: str, hook: dict[str, Any]) -> dict[str, Any]:
+    return hook
+
+
+def _ours(agent: str, level: str, at: HostPlaces) -> dict[str, list[Any]]:
+    return _own_hooks(_settings(LEVELS[agent][level].path(at)), _as_it_is)
+
+
+def _level(agent: str, name: str, at: HostPlaces) -> Iterator[DoctorCheck]:
+    """What a level of settings holds, and who can switch it off."""
+    level = LEVELS[agent][name]
+    missing = sorted(AGENTS[agent].says.keys() - _ours(agent, name, at).keys())
+    kept = [*kept_from(name, at)] if agent == "claude" else []
+    if missing:
+        kept.append(f"no hook for {', '.join(missing)}: `stanchion install {agent} --{name}`")
+    about = f"{name} settings"
+    yield DoctorCheck("fails" if kept else "holds", about, "; ".join(kept or [str(level.path(at))]))
+    yield DoctorCheck("told", about, level.off)
+
+
+def _trust(levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
+    """Whether Codex itself says that it calls our hooks."""
+    for name in levels:
+        level = LEVELS["codex"][name]
+        if level.managed:
+            continue
+        with codex_server(at.project, at.environ) as server:
+            hooks = server.hooks(at.project, level.path(at))
+        fresh = [hook for hook in hooks if hook["trustStatus"] != "trusted"]
+        if fresh or not hooks:
+            why = f"Codex passes them over: `stanchion install codex --{name}`, or `/hooks`"
+            yield DoctorCheck("fails", f"trust in {name} settings", why)
+        else:
+            yield DoctorCheck("holds", f"trust in {name} settings")
+
+
+def _trials(agent: str, program: str, levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
+    """What the real program does with calls, in folders of its own with our hooks alone."""
+    refused, ran = _tried(agent, program, at, DANGER, _as_it_is)
+    honest, went = _tried(agent, program, at, HONEST, _as_it_is)
+    if all(LEVELS[agent][name].managed for name in levels):
+        dead, alive = None, False
+    else:
+        with _dead_end() as port:
+            dead, alive = _tried(agent, program, at, DEAD, lambda *hook: _dying(port, *hook))
+    danger = f"a call that is refused (`{DANGER.partition('; ')[2]}`)"
+    if ran and alive:
+        yield DoctorCheck("fails", danger, f"it ran: {agent} does not call the hooks that it has")
+    elif ran:
+        why = "it ran: the policy lets it go, or the daemon judges by another one"
+        yield DoctorCheck("fails", danger, why)
+    elif any(REFUSED in one for one in refused.results):
+        yield DoctorCheck("holds", danger, "the hook refused it")
+    else:
+        yield DoctorCheck("fails", danger, f"not tried, for {agent} made no call: {refused.said}")
+    about = f"an honest call (`{HONEST}`)"
+    if went:
+        yield DoctorCheck("holds", about, "it ran")
+    else:
+        why = " ".join(honest.results)[:400] if honest.results else honest.said
+        yield DoctorCheck("fails", about, f"it did not run: {why}")
+    about = "a call with our end dead"
+    if dead is None:
+        yield DoctorCheck(
+            "told", about, "not tried: settings that only root writes stay as they are"
+        )
+    elif alive:
+        yield DoctorCheck("fails", about, f"it ran: {agent} goes on where a hook fails")
+    elif dead.results:
+        yield DoctorCheck("holds", about, "it did not run")
+    else:
+        yield DoctorCheck("fails", about, f"not tried, for {agent} made no call: {dead.said}")
+
+
+def _tried(
+    agent: str,
+    program: str,
+    at: HostPlaces,
+    command: str,
+    change: Callable[[str, dict[str, Any]], dict[str, Any]],
+) -> tuple[Rehearsed, bool]:
+    """What came of a command, and whether it ran."""
+    with TemporaryDirectory(prefix="stanchion-doctor-") as made:
+        there = surroundings_in(Path(made).resolve(), agent, at.environ)
+        paths = {one.path(at): one.path(there) for one in LEVELS[agent].values() if not one.managed}
+        if agent == "claude":
+            path, copy = next(iter(paths.items()))
+            local = "settings.local.json"
+            paths[path.with_name(local)] = copy.with_name(local)
+        for path, copy in paths.items():
+            data = _settings(path)
+            kept = {key: data[key] for key in OTHERS if key in data}
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(json.dumps({**kept, "hooks": _own_hooks(data, change)}))
+        came = rehearse(agent, program, there, command)
+        marker = command.split()[1].rstrip(";")
+        return came, (there.project / marker).exists()
+
+
+@contextmanager
+def _dead_end() -> Iterator[int]:
+    """A port of loopback that nobody listens on, and that nobody else can take meanwhile."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+def _dying(port: int, event: str, hook: dict[str, Any]) -> dict[str, Any]:
+    """A hook as it is where our end is dead: nobody listens, its interpreter is gone. The prompt
+    still passes, or no call would be made at all."""
+    if event != "PreToolUse":
+        return hook
+    if hook["type"] == "http":
+        return {**hook, "url": f"http://127.0.0.1:{port}/"}
+    words = shlex.split(hook["command"])
+    gone = words.index("-I") - 1 if "-I" in words else int(words[0] == "exec")
+    words[gone] = "/nonexistent/python"
+    return {**hook, "command": shlex.join(words)}

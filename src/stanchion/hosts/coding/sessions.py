@@ -1,0 +1,229 @@
+"""Sessions of coding agents: one run for each, kept between its hooks, and whose it is."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from stanchion import typed
+from stanchion.audit.journal import Fact
+from stanchion.hosts.coding.agent import GO, BadHook, CodingAgent, Heard, HostAnswer
+from stanchion.hosts.coding.session import CodingSession, HostAtWork
+from stanchion.hosts.coding.speaker import Process, Speaker, is_alive
+from stanchion.hosts.contract.host import Host, Hosted
+from stanchion.hosts.contract.terms import Refusal
+from stanchion.kernel.compare_and_set import LEFT
+from stanchion.kernel.shown import brief
+from stanchion.kernel.state import key
+from stanchion.locks import Reentrant
+from stanchion.runtime.asides import aside
+from stanchion.runtime.driving.sync import change_now
+from stanchion.runtime.shield import Shield
+from stanchion.runtime.standing.places import project_of
+from stanchion.runtime.standing.veil import tell
+
+MOST: Final = 128
+"""How many sessions are kept open; what the oldest have done stays in their stores."""
+
+FORGED: Final = "host.forged"
+BEGAN: Final = "host.session"
+
+NO_PROCESS: Final = Process(0, 0)
+"""The process of a host that is not known."""
+
+Name = tuple[str, str, Process]
+"""A session: the agent's name, what its host calls it, and the host's process."""
+
+
+class Impostor(Exception):
+    """Somebody else speaks for a session."""
+
+
+class BoundSession(Struct, frozen=True):
+    """The host's process that a session belongs to, as the project's store has it."""
+
+    pid: int
+    started: int
+
+
+class CodingSessions:
+    """What hooks of coding agents say, judged in one run for each session of a host's process. Safe
+    between threads. `opened` gives a shield for the root of a project."""
+
+    def __init__(self, opened: Callable[[str], Shield]) -> None:
+        self._opened = opened
+        self._lock = Reentrant()
+        self._shields: dict[str, Shield] = {}
+        self._sessions: OrderedDict[Name, CodingSession] = OrderedDict()
+        self._hosts: dict[Process, HostAtWork] = {}
+
+    def hear(self, agent: CodingAgent, body: bytes, speaker: Speaker) -> HostAnswer:
+        """Judge what a hook says and answer it in the host's words; never raises. What cannot be
+        judged is refused."""
+        event = ""
+        try:
+            heard = agent.read(body)
+            event = heard.event
+            if speaker.forged:
+                self._alarm(agent, heard, speaker.why)
+                raise BadHook(event, "this was not said by the host, and nothing of it is judged")
+            session = self._session(agent, heard, speaker)
+            if heard.says == "ends":
+                self._end(session, heard)
+                return agent.words(heard, GO)
+            return session.hear(heard, speaker)
+        except BadHook as bad:
+            return agent.refusal(bad.event if bad.event else event, _refused(bad.words))
+        except Impostor as bad:
+            return agent.refusal(event, _refused(str(bad)))
+        except Exception as error:  # noqa: BLE001 - a host goes on where its hook fails
+            aside(f"`{event}` of {agent.name} could not be judged", error)
+            why = f"judging it failed with `{type(error).__name__}`: `stanchion doctor` says more"
+            return agent.refusal(event, _refused(why))
+
+    def processes(self) -> tuple[Process, ...]:
+        """The processes of hosts whose sessions are open."""
+        with self._lock:
+            return tuple([process for process in self._hosts if process != NO_PROCESS])
+
+    def close(self) -> None:
+        """Let go of all runs and shields."""
+        with self._lock:
+            for name in list(self._sessions):
+                self._drop(name)
+            self._prune()
+
+    def _session(self, agent: CodingAgent, heard: Heard, speaker: Speaker) -> CodingSession:
+        """The run in which something is judged; raises `Impostor` where another host's process
+        speaks for a session than the one that it is bound to."""
+        process = NO_PROCESS if speaker.host is None else speaker.host
+        name = (agent.name, heard.session, process)
+        with self._lock:
+            known = self._sessions.get(name)
+            if known is not None:
+                self._sessions.move_to_end(name)
+                return known
+            shield = self._shield(heard)
+            is_known = speaker.host is not None and self._bind(agent, heard, speaker, shield)
+            while len(self._sessions) >= MOST:
+                self._drop(self._oldest())
+            hosted = self._run(agent, heard, speaker, shield)
+            host = self._hosts.setdefault(process, HostAtWork())
+            if is_known:
+                host.ended()
+            session = self._sessions[name] = CodingSession(agent, hosted, process, host)
+            why = speaker.why if speaker.why else "nobody knows whose process speaks"
+            session.tell(BEGAN, f"{agent.name}:{heard.session}", why)
+            return session
+
+    def _run(self, agent: CodingAgent, heard: Heard, speaker: Speaker, shield: Shield) -> Hosted:
+        """A run for a session: below that of the agent that has started this host."""
+        process = NO_PROCESS if speaker.host is None else speaker.host
+        terms = Host(
+            agent.name, can=["warn", "redact", "retry", "escalate"], refused=_as_is, ended=_as_is
+        )
+        name = f"{agent.name}/{heard.session}/{process.pid}-{process.started}"
+        for above in speaker.above:
+            for one in self._sessions.values():
+                if one.process == above != NO_PROCESS:
+                    return terms.on(one.hosted.run.spawn(agent.name, id=name, can=terms.can))
+        return terms.run(shield, agent.name, id=name)
+
+    def _bind(self, agent: CodingAgent, heard: Heard, speaker: Speaker, shield: Shield) -> bool:
+        """Bind a session to the process of its host, and say whether it was bound to it before;
+        raises `Impostor` where it belongs to another one that is alive."""
+        assert speaker.host is not None
+        own = speaker.host
+        others = [
+            process
+            for by, session, process in self._sessions
+            if (by, session) == (agent.name, heard.session) and process not in (own, NO_PROCESS)
+        ]
+
+        def kept(value: Any, _now: int) -> Any:
+            if value is not None and is_alive(_process(value)):
+                return LEFT
+            return {"pid": own.pid, "started": own.started}
+
+        tenant = shield.tenancy.of(None)
+        where = key(tenant, "hosted", agent.name, heard.session)
+        bound = change_now(shield, "hosted", tenant, where, kept)
+        if _process(bound.value) != own or any(is_alive(one) for one in others):
+            self._alarm(agent, heard, f"process {own.pid} speaks for it: {speaker.why}")
+            raise Impostor(
+                f"the session {brief(heard.session)} belongs to another process that is still at "
+                f"work: end that one, or begin a session of its own"
+            )
+        return not bound.written
+
+    def _shield(self, heard: Heard) -> Shield:
+        """The shield of the project that a session is in."""
+        folder = Path(heard.cwd)
+        if not folder.is_dir():
+            raise BadHook(
+                heard.event, f"there is no folder {brief(heard.cwd)}: begin the session in one"
+            )
+        root = str(project_of(folder, Path(os.path.expanduser("~"))))
+        shield = self._shields.get(root)
+        if shield is None:
+            shield = self._shields[root] = self._opened(root)
+        return shield
+
+    def _oldest(self) -> Name:
+        """The session to let go of: one whose host is gone, else the one that was quiet longest."""
+        names = list(self._sessions)
+        return next((one for one in names if not is_alive(one[2])), names[0])
+
+    def _end(self, session: CodingSession, heard: Heard) -> None:
+        """End a session: what is open in it has no known outcome."""
+        name = (session.agent.name, heard.session, session.process)
+        with self._lock:
+            if self._sessions.get(name) is session:
+                self._drop(name)
+
+    def _drop(self, name: Name) -> None:
+        self._sessions.pop(name).close()
+        if not any(process == name[2] for _, _, process in self._sessions):
+            self._hosts.pop(name[2], None)
+        self._prune()
+
+    def _prune(self) -> None:
+        """Close the shields that no session has."""
+        used = [session.shield for session in self._sessions.values()]
+        for root, shield in [*self._shields.items()]:
+            if not any(one is shield for one in used):
+                self._shields.pop(root).close()
+
+    def _alarm(self, agent: CodingAgent, heard: Heard, why: str) -> None:
+        """Write down that somebody else has spoken for a session: in its own trail, or in that of
+        the project that it names."""
+        about, why = f"{agent.name}:{heard.session}", f"`{heard.event}`: {why}"
+        with self._lock:
+            for (by, session, _), one in self._sessions.items():
+                if (by, session) == (agent.name, heard.session):
+                    one.tell(FORGED, about, why)
+                    return
+            shield = self._shield(heard)
+            try:
+                tell(shield, Fact(shield.clock(), FORGED, about, shield.tenancy.of(None), why=why))
+            finally:
+                self._prune()
+
+
+def _as_is(refusal: Refusal) -> Refusal:
+    """The refusal itself: its words are made later, by what the event is."""
+    return refusal
+
+
+def _refused(why: str) -> str:
+    return f"Stanchion refuses this: {why}"
+
+
+def _process(value: Any) -> Process:
+    known = typed.convert(value, BoundSession)
+    return Process(known.pid, known.started)

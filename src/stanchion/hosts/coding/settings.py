@@ -1,0 +1,265 @@
+"""What stands in the settings of coding agents so that their hooks call Stanchion."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from stanchion import typed
+from stanchion.hosts.coding import AGENTS
+from stanchion.hosts.foreign_file import read_foreign, write_foreign
+from stanchion.hosts.json_text import read_json
+from stanchion.kernel.regex import regex
+
+PORT: Final = 7523
+HOST_TIMEOUT_S: Final = 60
+"""How long a host waits for one of our hooks. What answers has an earlier deadline."""
+HEADER: Final = "Stanchion-Hook"
+PROTOCOL: Final = "1"
+CONFIG: Final = "agents.json"
+CLIENT: Final = Path(__file__).with_name("client.py")
+
+
+class BadSettings(ValueError):
+    """Settings cannot be what they should; the message says why, and what to do."""
+
+
+class AgentsConfig(Struct, frozen=True):
+    """What is set for all coding agents of a user: the port of the daemon on loopback, the policy,
+    and the Python that starts it."""
+
+    port: int = PORT
+    policy: str = "coding-agent"
+    python: str = ""
+
+
+_CONFIG: Final = typed.reader(AgentsConfig)
+
+
+def read_config(state: Path) -> AgentsConfig | None:
+    """What is set in a state folder; `None` where nothing is. Raises `BadSettings`."""
+    try:
+        return _CONFIG.decode((state / CONFIG).read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadSettings(
+            f"`{state / CONFIG}` cannot be read: {error}: remove it, and install again"
+        ) from None
+
+
+def write_config(state: Path, config: AgentsConfig) -> None:
+    """Set it, if it is not so already."""
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file, made = read_foreign(state / CONFIG), msgspec.json.encode(config)
+    if file.raw != made:
+        write_foreign(file, made)
+
+
+STARTS: Final = frozenset({"begins", "prompt"})
+"""What goes by a command, which starts the daemon where none is."""
+BLOCKS: Final = frozenset({"prompt", "call", "asks", "result", "failure"})
+"""What the host does not go on with if the hook fails. The rest only tells of something: an agent
+that may not stop because a hook failed would work on for ever."""
+
+
+class HostPlaces(Struct, frozen=True):
+    """Where settings are looked for: the project's folder, and what the user's environment says."""
+
+    project: Path
+    home: Path
+    environ: Mapping[str, str]
+    system: str = sys.platform
+
+    def folder_of(self, agent: str) -> Path:
+        """The folder of an agent's own settings."""
+        named = self.environ.get({"claude": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}[agent], "")
+        return Path(named) if named else self.home / f".{agent}"
+
+
+class SettingsLevel(Struct, frozen=True):
+    """A file of settings that a host reads its hooks from, and the one of its MCP servers; `off`
+    says who can switch the hooks off."""
+
+    path: Callable[[HostPlaces], Path]
+    off: str
+    servers: Callable[[HostPlaces], Path] | None = None
+    managed: bool = False
+
+
+MAC: Final = Path("/Library/Application Support/ClaudeCode/managed-settings.json")
+LINUX: Final = Path("/etc/claude-code/managed-settings.json")
+
+LEVELS: Final[Mapping[str, Mapping[str, SettingsLevel]]] = {
+    "claude": {
+        "project": SettingsLevel(
+            lambda at: at.project / ".claude" / "settings.json",
+            "who works here can switch these hooks off: by `disableAllHooks` in a settings file or "
+            "in `--settings`, by `--bare`, by `--setting-sources user`",
+            lambda at: at.project / ".mcp.json",
+        ),
+        "user": SettingsLevel(
+            lambda at: at.folder_of("claude") / "settings.json",
+            "you, and what runs as you, can switch these hooks off: by `disableAllHooks` in a "
+            "settings file or in `--settings`, by `--bare`, by `--setting-sources project`, by "
+            "another `CLAUDE_CONFIG_DIR`",
+            lambda at: (
+                (at.folder_of("claude") if at.environ.get("CLAUDE_CONFIG_DIR") else at.home)
+                / ".claude.json"
+            ),
+        ),
+        "managed": SettingsLevel(
+            lambda at: MAC if at.system == "darwin" else LINUX,
+            "only root can switch these hooks off: `disableAllHooks`, `--bare`, `--safe-mode` and "
+            "`--setting-sources` do not",
+            lambda at: (MAC if at.system == "darwin" else LINUX).with_name("managed-mcp.json"),
+            managed=True,
+        ),
+    },
+    "codex": {
+        "project": SettingsLevel(
+            lambda at: at.project / ".codex" / "hooks.json",
+            "who works here can switch these hooks off: in `/hooks`, by `[features] hooks = "
+            "false`, by no longer trusting this folder",
+        ),
+        "user": SettingsLevel(
+            lambda at: at.folder_of("codex") / "hooks.json",
+            "you, and what runs as you, can switch these hooks off: in `/hooks`, by `[features] "
+            "hooks = false`, by another `CODEX_HOME`",
+        ),
+        "managed": SettingsLevel(
+            lambda _: Path("/etc/codex/requirements.toml"),
+            "only root can switch these hooks off; but Codex runs what it was about to run where a "
+            "hook is late",
+            managed=True,
+        ),
+    },
+}
+
+_REFUSE: Final = (
+    '"$@" || {{ [ $? -eq 2 ] || echo "Stanchion could not judge this, so it is refused: '
+    'run \\`stanchion doctor {agent}\\`" >&2; exit 2; }}'
+)
+"""Whatever becomes of the client, Codex is told to refuse: a status that it does not know would let
+the call run."""
+
+
+class HookCaller(Struct, frozen=True):
+    """How hooks reach the daemon: by a command with this Python and the state folder there, and
+    those that need not start it by this port, if there is one."""
+
+    python: str
+    state: str
+    port: int | None = None
+
+    def command(self, agent: str) -> str:
+        """The command of a hook. No shell stays before it for Claude, which has `onFailure`; for
+        Codex one does, and refuses where the client cannot."""
+        client = [self.python, "-I", "-S", str(CLIENT), agent, f"state={self.state}"]
+        if agent == "codex":
+            client = ["/bin/sh", "-c", _REFUSE.format(agent=agent), "stanchion", *client]
+        return f"exec {shlex.join(client)}"
+
+
+def hooks_of(agent: str, caller: HookCaller) -> dict[str, Any]:
+    """What each event has in the settings of a host."""
+    made = {}
+    for event, says in AGENTS[agent].says.items():
+        hook: dict[str, Any] = {"type": "command", "command": caller.command(agent)}
+        if caller.port is not None and agent == "claude" and says not in STARTS:
+            url = f"http://127.0.0.1:{caller.port}/{agent}"
+            hook = {"type": "http", "url": url, "headers": {HEADER: PROTOCOL}}
+        hook["timeout"] = HOST_TIMEOUT_S
+        if agent == "claude" and says in BLOCKS:
+            hook["onFailure"] = "block"
+        made[event] = {"hooks": [hook]}
+    return made
+
+
+_OURS: Final = regex(
+    r"http://127\.0\.0\.1:\d+/(?:claude|codex)|.*\bhosts/coding/client\.py\b.*"
+    r"|(?:\S*/)?stanchion hook (?:claude|codex)\b.*",
+    re.DOTALL,
+)
+
+
+def is_ours(hook: Any) -> bool:
+    """Whether a hook in the settings of a host calls Stanchion."""
+    if not isinstance(hook, dict):
+        return False
+    called = hook.get("url" if hook.get("type") == "http" else "command")
+    headers = hook.get("headers", {HEADER: PROTOCOL})
+    return isinstance(called, str) and HEADER in headers and _OURS.fullmatch(called) is not None
+
+
+def with_hooks(data: dict[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in which the events have the hooks that are wanted and no other ones of ours; what
+    others have in them stays, at its place. Raises `BadSettings`."""
+    data, there = deepcopy(data), data.get("hooks")
+    hooks = data.setdefault("hooks", {})
+    if not isinstance(hooks, dict):
+        raise BadSettings("its `hooks` is not an object: correct that first")
+    for event in [*hooks, *[one for one in wanted if one not in hooks]]:
+        groups = hooks.get(event, [])
+        if not isinstance(groups, list) or not all(map(_is_group, groups)):
+            if event in wanted:
+                raise BadSettings(f"its hooks of `{event}` are not a list: correct that first")
+            continue
+        left = [wanted[event]] if event in wanted else []
+        made = []
+        for group in groups:
+            others = [hook for hook in group["hooks"] if not is_ours(hook)]
+            if len(others) == len(group["hooks"]):
+                made.append(group)
+                continue
+            # Where ours was, ours is again: Codex trusts a hook by its place.
+            made += [*([{**group, "hooks": others}] if others else []), *left]
+            left = []
+        if made or left or not groups:
+            hooks[event] = [*made, *left]
+        else:
+            del hooks[event]
+    if not hooks and there != {}:
+        del data["hooks"]
+    return data
+
+
+def _is_group(group: Any) -> bool:
+    return isinstance(group, dict) and isinstance(group.get("hooks"), list)
+
+
+OTHERS: Final[Mapping[str, Callable[[Any, str], str]]] = {
+    "disableAllHooks": lambda value, _: "no hooks are called" if value is True else "",
+    "allowManagedHooksOnly": lambda value, level: (
+        "only hooks of managed settings are called" if value is True and level != "managed" else ""
+    ),
+    "allowedHttpHookUrls": lambda value, _: (
+        ""
+        if isinstance(value, list) and any("127.0.0.1" in str(one) for one in value)
+        else "hooks over HTTP are refused: add `http://127.0.0.1:*`, or use `--command-hooks`"
+    ),
+}
+"""Keys of Claude's settings that keep hooks of a level from being called, and how."""
+
+
+def kept_from(level: str, at: HostPlaces) -> Iterator[str]:
+    """What keeps hooks of Claude from being called, in the settings that are there."""
+    paths = [one.path(at) for one in LEVELS["claude"].values()]
+    for path in (*paths, paths[0].with_name("settings.local.json")):
+        try:
+            data = read_json(read_foreign(path).text or "{}")
+        except (OSError, ValueError):
+            yield f"`{path}` cannot be read, so what it says of hooks is not known"
+            continue
+        for key, way in OTHERS.items():
+            why = way(data[key], level) if key in data else ""
+            if why:
+                yield f"`{path}` has `{key}`: {why}"

@@ -1,0 +1,277 @@
+"""Who speaks when a hook is heard: the host's own process, as the kernel knows it, or nobody.
+
+What a request says of itself counts for nothing here. A command that an agent starts has the same
+user, the same environment and every file that its host has; what it does not have is the host's
+process. So a connection over loopback is whose process has it open. A hook that is a command hands
+over its standard input, which the host has made: a socket tells who made it, and only the host can
+have written what is read there. A pipe tells nothing, so a child of the host is known by the moment
+at which it began, and whoever judges holds that against the commands that the agent had then.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from stanchion.hosts.coding.agent import CodingAgent
+from stanchion.runtime.standing.presence import HostProcess, ancestors, process_at
+
+PROC: Final = Path("/proc")
+CREDENTIALS: Final = struct.Struct("iII")
+SO_PEERPIDFD: Final = 77
+"""Asks for the process itself that made a socket, where the number of one may be another's now."""
+BETWEEN: Final = 3
+"""How far above a client its host stands at most: shells may stand between."""
+MOST_HOSTS: Final = 256
+"""How many hosts are remembered."""
+TICKS_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+UNNAMED: Final = "an agent started this host, or it cannot be told that none did"
+
+
+class Process(Struct, frozen=True):
+    """One process: a pid counts only together with the time it was started."""
+
+    pid: int
+    started: int
+
+
+SOME_HOST: Final = Process(0, 0)
+"""A host that stands above another and cannot be named any more."""
+
+
+class Speaker(Struct, frozen=True):
+    """Who has sent an event, worked out for each request and never said by it."""
+
+    host: Process | None
+    """The host's own process, proven; `None`: not known."""
+    above: tuple[Process, ...] = ()
+    """Host processes that stand above it, nearest first; `SOME_HOST` for one without a name."""
+    why: str = ""
+    """In words, for the trail: how it is known, or why it is not."""
+    forged: bool = False
+    """Known not to be a host's process: nothing it says is judged."""
+    begun_s: float | None = None
+    """`None` where the words are the host's own. Otherwise the moment since boot at which the child
+    of the host began that speaks for it: a hook, or a command of the agent's that plays one."""
+
+
+class Speakers:
+    """Works out who speaks. Safe between threads."""
+
+    def __init__(self, agents: Collection[CodingAgent]) -> None:
+        self._programs = frozenset(name for agent in agents for name in agent.programs)
+        self._marks = tuple(f"{name}=".encode() for agent in agents for name in agent.marks)
+        self._hosts: dict[Process, tuple[Process, ...]] = {}
+
+    def at_port(self, agent: CodingAgent, sock: socket.socket) -> Speaker:
+        """Who is at the other end of a connection over loopback."""
+        if not PROC.joinpath("self").exists():
+            return Speaker(None, why="this system does not say whose connection it is")
+        inode = _inode(sock)
+        if not inode:
+            return _forged("the connection is no process's of this user")
+        link = f"socket:[{inode}]"
+        for known in list(self._hosts):
+            if _holds_alone(known.pid, link) and is_alive(known):
+                return self._proven(agent, known, "its connection")
+        holders = [pid for pid in _own_processes() if _descriptors(pid, link)]
+        found = [process_at(pid) for pid in holders]
+        if len(found) != 1 or found[0] is None:
+            return _forged(f"{len(found)} processes have the connection open, and not one alone")
+        return self._proven(agent, _plain(found[0]), "its connection")
+
+    def at_socket(self, agent: CodingAgent, pid: int, stdin: socket.socket | None) -> Speaker:
+        """Whose hook the client with this pid is, which handed over its standard input where that
+        is a socket."""
+        if not PROC.joinpath("self").exists():
+            return Speaker(None, why="this system does not say whose hook it is")
+        row = ancestors(pid)
+        if agent.stdin == "socket":
+            maker = None if stdin is None else _maker(stdin, row)
+            if maker is None:
+                return _forged("its standard input is not a socket that a host has made")
+            return self._proven(agent, maker, "the socket it made")
+        for at, each in enumerate(row[1 : BETWEEN + 1]):
+            if self._is_host(agent.programs, each.pid) and each.pid != 1:
+                return self._child(agent, each, row[: at + 1])
+        return _forged("it is no child of a host")
+
+    def still(self, speaker: Speaker) -> bool:
+        """Whether who was known before is still there."""
+        return speaker.host is not None and is_alive(speaker.host)
+
+    def alive(self) -> int:
+        """How many hosts that have spoken still live."""
+        return sum(is_alive(each) for each in list(self._hosts))
+
+    def is_below_host(self, pid: int) -> bool:
+        """Whether a process was started by a host, directly or not."""
+        return any(self._is_host(self._programs, each.pid) for each in ancestors(pid))
+
+    def _child(
+        self, agent: CodingAgent, host: HostProcess, below: tuple[HostProcess, ...]
+    ) -> Speaker:
+        known = self._proven(agent, _plain(host), "its child")
+        begun_s = int(below[-1].started) / TICKS_S
+        return Speaker(known.host, known.above, known.why, known.forged, begun_s)
+
+    def _proven(self, agent: CodingAgent, host: Process, by: str) -> Speaker:
+        if not self._is_host(agent.programs, host.pid):
+            return _forged(f"process {host.pid} is not {agent.name}")
+        above = self._hosts.get(host)
+        if above is None:
+            above = self._above(host)
+            for each in list(self._hosts):
+                if len(self._hosts) >= MOST_HOSTS or not is_alive(each):
+                    self._hosts.pop(each, None)
+            self._hosts[host] = above
+        if not is_alive(host):
+            return _forged("its host has ended")
+        why = f"process {host.pid} is known by {by}"
+        return Speaker(host, above, f"{why}; {UNNAMED}" if SOME_HOST in above else why)
+
+    def _above(self, host: Process) -> tuple[Process, ...]:
+        """The hosts above one. One whose starter has left may be an agent's: then the mark that
+        its host gives to all that it starts tells, or that its first ancestor began beside
+        another host and after it."""
+        row = ancestors(host.pid)
+        found = tuple(_plain(each) for each in row[1:] if self._is_host(self._programs, each.pid))
+        if found:
+            return found
+        if any(entry.startswith(self._marks) for entry in _environment(host.pid)):
+            return (SOME_HOST,)
+        if len(row) > 1 and row[-1].pid == 1:
+            first = row[-2]
+            beside = PROC / str(first.pid) / "cgroup"
+            for pid in _own_processes():
+                other = process_at(pid) if self._is_host(self._programs, pid) else None
+                if (
+                    other is not None
+                    and other.pid not in (host.pid, 1)
+                    and int(other.started) < int(first.started)
+                    and _text(beside) == _text(PROC / str(pid) / "cgroup")
+                ):
+                    return (SOME_HOST,)
+        return ()
+
+    def _is_host(self, programs: Collection[str], pid: int) -> bool:
+        """Whether a process runs a host's program. Anybody may call a program so: this keeps
+        others from being taken for a host by mistake, and proves nothing."""
+        if _text(PROC / str(pid) / "comm").strip() in programs:
+            return True
+        try:
+            program = Path(os.readlink(PROC / str(pid) / "exe"))
+        except OSError:
+            return False
+        versioned = program.parent.name == "versions" and program.parent.parent.name in programs
+        return program.name in programs or versioned
+
+
+def is_alive(process: Process) -> bool:
+    """Whether a process still lives, and is not another one with its number."""
+    found = process_at(process.pid)
+    return found is not None and found.started == str(process.started)
+
+
+def _forged(why: str) -> Speaker:
+    return Speaker(None, why=why, forged=True)
+
+
+def _plain(found: HostProcess) -> Process:
+    return Process(found.pid, int(found.started) if found.started else 0)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _environment(pid: int) -> list[bytes]:
+    """What a process was given as its environment; nothing where that is not to be read."""
+    try:
+        return PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _own_processes() -> Iterator[int]:
+    me = os.geteuid()
+    for name in os.listdir(PROC):
+        with suppress(OSError):
+            if name.isdecimal() and os.stat(PROC / name).st_uid == me:
+                yield int(name)
+
+
+def _descriptors(pid: int, link: str) -> list[str]:
+    """Which descriptors a process has of something."""
+    folder = f"{PROC}/{pid}/fd"
+    found = []
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            with suppress(OSError):
+                if os.readlink(f"{folder}/{name}") == link:
+                    found.append(name)
+    return found
+
+
+def _holds_alone(pid: int, link: str) -> bool:
+    """Whether a host has something open that nothing it starts is given."""
+    found = [_text(PROC / str(pid) / "fdinfo" / name) for name in _descriptors(pid, link)]
+    flags = [int("0" + text.partition("flags:\t")[2].partition("\n")[0], 8) for text in found]
+    return bool(flags) and all(each & os.O_CLOEXEC for each in flags)
+
+
+def _inode(sock: socket.socket) -> str:
+    """The inode of the other end of a connection over loopback, if it is this user's."""
+    ends = [
+        f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
+        for host, port in (sock.getpeername(), sock.getsockname())
+    ]
+    for line in _text(PROC / "net" / "tcp").splitlines():
+        words = line.split()
+        if words[1:3] == ends and words[7] == str(os.geteuid()):
+            return words[9]
+    return ""
+
+
+def _maker(sock: socket.socket, row: tuple[HostProcess, ...]) -> Process | None:
+    """The process that made a pair of sockets of which this is one. Whoever connects to a host has
+    a socket with the host's name on it, too: that one has an address, and its other end speaks."""
+    try:
+        if sock.family != socket.AF_UNIX or sock.type != socket.SOCK_STREAM or sock.getsockname():
+            return None
+        with suppress(OSError):
+            if sock.getpeername():
+                return None
+        pid, uid, _ = CREDENTIALS.unpack(
+            sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+        )
+        found = process_at(pid)
+        if found is None or uid != os.geteuid() or not _is_itself(sock, pid, row):
+            return None
+        return _plain(found)
+    except OSError:
+        return None
+
+
+def _is_itself(sock: socket.socket, pid: int, row: tuple[HostProcess, ...]) -> bool:
+    """Whether the maker of a socket is the process that has its number now. An older kernel does
+    not say: there the client has to stand below it."""
+    try:
+        maker = sock.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
+    except OSError:
+        return any(each.pid == pid for each in row[1 : BETWEEN + 1])
+    try:
+        return f"\nPid:\t{pid}\n" in _text(PROC / "self" / "fdinfo" / str(maker))
+    finally:
+        os.close(maker)

@@ -1,0 +1,496 @@
+"""Transcripts of coding agents: what their files say, as the bodies that hooks would have said."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import listed
+
+Body = dict[str, Any]
+
+LONGEST: Final = 32 * 1024 * 1024
+"""The longest line that is read; the rest of a longer one is passed over."""
+OPEN_CALLS: Final = 1_024
+"""How many calls without a result are remembered in a file."""
+HEAD: Final = 50
+"""In how many lines a file has to say whose it is."""
+
+
+class TranscriptEvent(Struct, frozen=True):
+    """One thing that a transcript tells: when, what a hook would have said of it, and what was
+    used. `key` is the same in every copy of a session, and empty where there are no copies.
+    `refused` says that the host itself did not carry the call out."""
+
+    at_ms: int
+    body: Body | None = None
+    key: str = ""
+    tokens: int = 0
+    cost_usd: float = 0
+    refused: bool = False
+
+
+class TranscriptLines:
+    """What was met in files: how many lines, how many that cannot be read, and those of kinds that
+    are not known. `told` hears how many bytes were read."""
+
+    def __init__(self) -> None:
+        self.lines = self.unreadable = self.read_bytes = 0
+        self.unknown: Counter[str] = Counter()
+        self.unopened: dict[str, str] = {}
+        self.told: Callable[[int], object] | None = None
+
+    def read(self, length: int) -> None:
+        """Count a line."""
+        self.lines += 1
+        self.read_bytes += length
+        if self.told is not None:
+            self.told(self.read_bytes)
+
+
+class RecordedSession(Struct, frozen=True):
+    """One session of a coding agent: its files, those of its sub-agents included, and when they
+    were last written to."""
+
+    agent: str
+    id: str
+    files: tuple[Path, ...]
+    changed_ms: int
+    size: int
+
+
+class TranscriptFile:
+    """One file as it is read: what of it has to be known to understand the next line."""
+
+    def __init__(self, session: str, met: TranscriptLines) -> None:
+        self.session, self.met = session, met
+        self.cwd = self.agent_id = ""
+        self.agent_type = "subagent"
+        self.at_ms = 0
+        self.calls: OrderedDict[str, tuple[str, Any, str]] = OrderedDict()
+        self.forked = False
+        self.tokens = 0
+        self.cost_usd = 0.0
+        self.message = ""
+
+    def said(self, event: str, **more: Any) -> Body:
+        """The body of a hook."""
+        whose = {"agent_id": self.agent_id, "agent_type": self.agent_type} if self.agent_id else {}
+        return {
+            "hook_event_name": event,
+            "session_id": self.session,
+            "cwd": self.cwd,
+            **whose,
+            **more,
+        }
+
+    def called(self, call: str, tool: str, args: Any, cwd: str = "") -> Body:
+        """The body of a hook before a tool runs."""
+        at = cwd if cwd else self.cwd
+        self.calls[call] = (tool, args, at)
+        while len(self.calls) > OPEN_CALLS:
+            self.calls.popitem(last=False)
+        body = self.said("PreToolUse", tool_name=tool, tool_input=args, tool_use_id=call)
+        return {**body, "cwd": at}
+
+    def came(self, call: str, event: str, **more: Any) -> Body | None:
+        """The body of a hook after a tool has run; `None` where its call is not in the file."""
+        if call not in self.calls:
+            return None
+        tool, args, at = self.calls.pop(call)
+        body = self.said(event, tool_name=tool, tool_input=args, tool_use_id=call, **more)
+        return {**body, "cwd": at}
+
+    def used(self, tokens: int = 0, cost_usd: float = 0.0) -> TranscriptEvent:
+        """What was used since the last time, of totals that only grow."""
+        new = TranscriptEvent(
+            self.at_ms,
+            tokens=max(0, tokens - self.tokens),
+            cost_usd=max(0.0, cost_usd - self.cost_usd),
+        )
+        self.tokens, self.cost_usd = max(tokens, self.tokens), max(cost_usd, self.cost_usd)
+        return new
+
+
+Told = Iterator[TranscriptEvent]
+
+# Claude Code: a line a message, of one part each in newer versions; what the host notes for itself
+# stands between.
+
+CLAUDE_QUIET: Final = listed(
+    "summary queue-operation attachment last-prompt atis-latch api-request api-request-shape "
+    "api-request-blob tools-used mode file-history-snapshot file-history-delta progress system "
+    "ai-title custom-title agent-name agent-color agent-setting tag pr-link bridge-session "
+    "permission-mode worktree-state content-replacement marble-origami-commit "
+    "marble-origami-snapshot attribution-snapshot task-summary speculation-accept started result"
+)
+"""Kinds of lines that say nothing of what was done."""
+NOT_RUN: Final = regex(
+    r"<tool_use_error>(?:Error: )?No such tool|The user doesn't want to (?:proceed|take)"
+    r"|Permission to use .{1,80} has been denied|\[Request interrupted by user"
+)
+"""How a result begins of a call that did not run."""
+COMMANDS: Final = ("<command-", "<local-command-", "<bash-", "[Request interrupted by user")
+"""How a text begins that stands among the user's words and is none of them."""
+USED: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+)
+
+
+def claude_line(line: Body, file: TranscriptFile) -> Told:
+    """What a line of Claude Code says."""
+    kind = line.get("type")
+    if kind == "cost-state":
+        yield file.used(cost_usd=float(line["totalCostUSD"]))
+    elif kind in ("user", "assistant"):
+        file.cwd = line.get("cwd") or file.cwd
+        if line.get("isSidechain"):
+            file.agent_id = line.get("agentId") or "sidechain"
+            file.agent_type = line.get("attributionAgent") or file.agent_type
+        else:
+            file.agent_id = ""
+        message = line["message"]
+        content = message["content"] if isinstance(message, dict) else message
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        key = str(line.get("uuid") or "")
+        if kind == "user":
+            yield from _claude_user(line, parts, key, file)
+        else:
+            yield from _claude_reply(line, message, parts, key, file)
+    elif kind not in CLAUDE_QUIET:
+        file.met.unknown[str(kind)] += 1
+
+
+def _claude_user(line: Body, parts: list[Body], key: str, file: TranscriptFile) -> Told:
+    results = [part for part in parts if part["type"] == "tool_result"]
+    for part in results:
+        call, content = part["tool_use_id"], part.get("content", "")
+        text = _text(content)
+        ran = (line.get("permissionDecision") or {}).get("decision") != "reject"
+        if not ran or "toolDenialKind" in line or (part.get("is_error") and NOT_RUN.match(text)):
+            file.calls.pop(call, None)
+            yield TranscriptEvent(file.at_ms, None, key, refused=True)
+            continue
+        if part.get("is_error"):
+            body = file.came(call, "PostToolUseFailure", error=text)
+        else:
+            told = line.get("toolUseResult") if len(results) == 1 else None
+            body = file.came(call, "PostToolUse", tool_response=content if told is None else told)
+        if body is not None:
+            yield TranscriptEvent(file.at_ms, body, key)
+    made = line.get("isMeta") or line.get("isCompactSummary") or file.agent_id
+    words = "\n".join([part["text"] for part in parts if part["type"] == "text"])
+    if words and not made and not words.startswith(COMMANDS):
+        yield TranscriptEvent(file.at_ms, file.said("UserPromptSubmit", prompt=words), key)
+
+
+def _claude_reply(
+    line: Body, message: Body, parts: list[Body], key: str, file: TranscriptFile
+) -> Told:
+    usage = message.get("usage")
+    if usage and message.get("id") != file.message:
+        file.message = message.get("id", "")
+        tokens = sum([usage.get(name) or 0 for name in USED])
+        yield TranscriptEvent(file.at_ms, None, key, tokens, float(line.get("costUSD") or 0))
+    for part in parts:
+        if part["type"] == "tool_use":
+            yield TranscriptEvent(
+                file.at_ms, file.called(part["id"], part["name"], part["input"]), key
+            )
+    words = "\n".join([part["text"] for part in parts if part["type"] == "text"])
+    if words and message.get("stop_reason") == "end_turn":
+        event = "SubagentStop" if file.agent_id else "Stop"
+        yield TranscriptEvent(file.at_ms, file.said(event, last_assistant_message=words), key)
+
+
+def _text(content: Any) -> str:
+    """The text of a result, which is a text or a list of parts."""
+    if isinstance(content, str):
+        return content
+    return "\n".join([str(part.get("text", "")) for part in content if isinstance(part, dict)])
+
+
+# Codex: a line an item in an envelope of time, type and payload; the oldest versions have the bare
+# items.
+
+CODEX_QUIET: Final = listed(
+    "message reasoning web_search_call ghost_snapshot compaction compaction_summary other state "
+    "image_generation_call tool_search_call tool_search_output context_compaction compacted "
+    "world_state token_usage_record inter_agent_communication mcp_list_tools"
+)
+"""Kinds of lines and items that say nothing of what was done."""
+SHELLS: Final = {"exec_command": "cmd", "shell_command": "command", "shell": "command"}
+"""Tools that run a command, and the argument that has it."""
+SPAWNED: Final = regex(r"(?:\S*/)?(?:ba|z|da)?sh -l?c ")
+HEADED: Final = regex(
+    r"(?:(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines): [^\n]*"
+    r"|Process [^\n]*)\n){1,6}Output:\n"
+)
+"""What stands above the output of a command."""
+NOT_DONE: Final = regex(
+    r"unsupported (?:custom tool )?call:|(?:Wall time: [^\n]*\n)?aborted by user"
+)
+"""How a result begins of a call that did not run, or not to its end."""
+
+
+def codex_line(line: Body, file: TranscriptFile) -> Told:
+    """What a line of Codex says."""
+    kind, payload = line.get("type", "state"), line.get("payload", line)
+    if kind == "session_meta":
+        file.cwd = payload.get("cwd") or file.cwd
+        file.forked = "forked_from_id" in payload
+        if payload["id"] != file.session:
+            file.agent_id = payload["id"]
+            file.agent_type = payload.get("agent_role") or file.agent_type
+    elif kind == "turn_context":
+        file.cwd = payload.get("cwd") or file.cwd
+    elif kind == "event_msg":
+        yield from _codex_note(payload, file)
+    else:
+        yield from _codex_item(payload if kind == "response_item" else line, file)
+
+
+def _codex_note(note: Body, file: TranscriptFile) -> Told:
+    match note:
+        case {"type": "user_message", "message": words} if not file.agent_id:
+            yield TranscriptEvent(file.at_ms, file.said("UserPromptSubmit", prompt=words))
+        case {"type": "item_completed", "item": {"type": "UserMessage", "content": parts}}:
+            words = _text(parts)
+            if words and not file.agent_id:
+                yield TranscriptEvent(file.at_ms, file.said("UserPromptSubmit", prompt=words))
+        case {"type": "item_completed", "item": {"status": "failed", "server": _, "id": call}}:
+            file.calls.pop(call, None)  # no hook hears of it
+        case {"type": "task_complete", "last_agent_message": str(words)}:
+            event = "SubagentStop" if file.agent_id else "Stop"
+            yield TranscriptEvent(file.at_ms, file.said(event, last_assistant_message=words))
+        case {"type": "token_count", "info": {"total_token_usage": {"total_tokens": int(total)}}}:
+            yield file.used(total, file.cost_usd)
+        case _:
+            pass
+
+
+def _codex_item(item: Body, file: TranscriptFile) -> Told:
+    kind = item.get("type", "state")
+    call = str(item.get("call_id") or item.get("id") or "")
+    key = call if file.forked else ""
+    match kind:
+        case "function_call" | "custom_tool_call" | "local_shell_call":
+            yield TranscriptEvent(file.at_ms, file.called(call, *_codex_call(kind, item)), key)
+        case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
+            given = item.get("output", "")
+            text = given.get("content", "") if isinstance(given, dict) else given
+            if isinstance(text, str) and NOT_DONE.match(text):
+                file.calls.pop(call, None)
+                yield TranscriptEvent(file.at_ms, None, key, refused=True)
+                return
+            body = file.came(call, "PostToolUse", tool_response=_codex_output(text))
+            if body is not None:
+                yield TranscriptEvent(file.at_ms, body, key)
+        case _ if kind not in CODEX_QUIET:
+            file.met.unknown[str(kind)] += 1
+
+
+def _codex_call(kind: str, item: Body) -> tuple[str, Any, str]:
+    """A call as a hook of Codex names it: the tool, its arguments, and the folder it runs in."""
+    if kind == "local_shell_call":
+        action = item["action"]
+        return (
+            "Bash",
+            {"command": _joined(action["command"])},
+            action.get("working_directory") or "",
+        )
+    name = str(item["name"])
+    if kind == "custom_tool_call":
+        return name, {"command": item["input"]}, ""
+    args = msgspec.json.decode(item["arguments"]) if item["arguments"] else {}
+    space = item.get("namespace") or ""
+    if name in SHELLS and SHELLS[name] in args:
+        return "Bash", {"command": _joined(args[SHELLS[name]])}, args.get("workdir") or ""
+    return f"{space}__{name}" if space.startswith("mcp__") else name, args, ""
+
+
+def _joined(command: Any) -> str:
+    """A command as a shell reads it: the text that a shell is given, or the words one by one."""
+    if isinstance(command, str):
+        return command
+    import shlex
+
+    words = [str(word) for word in command]
+    if len(words) == 3 and SPAWNED.match(f"{words[0]} {words[1]} "):
+        return words[2]
+    return shlex.join(words)
+
+
+def _codex_output(output: Any) -> Any:
+    """What a call gave, without what Codex writes above it."""
+    if isinstance(output, list):
+        headed = output and HEADED.fullmatch(f"{output[0].get('text', '')}\n")
+        return {"content": output[1:]} if headed else output
+    if output.startswith('{"output":'):
+        try:
+            return msgspec.json.decode(output)["output"]
+        except (msgspec.DecodeError, KeyError, TypeError):
+            return output
+    while headed := HEADED.match(output):
+        output = output[headed.end() :]
+    return output
+
+
+# Files: where they are, which of them are one session, and their lines in the order of time.
+
+READERS: Final[Mapping[str, Callable[[Body, TranscriptFile], Told]]] = {
+    "claude": claude_line,
+    "codex": codex_line,
+}
+PLACES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "claude": ("CLAUDE_CONFIG_DIR", ("~/.claude", "~/.config/claude")),
+    "codex": ("CODEX_HOME", ("~/.codex",)),
+}
+"""Where each agent keeps its files: the variable that says it, and the usual folders."""
+BELOW: Final = {
+    "claude": ("projects/*/*.jsonl", "projects/*/*/subagents/**/*.jsonl"),
+    "codex": ("sessions/**/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"),
+}
+
+
+def homes(agent: str, environ: Mapping[str, str]) -> list[Path]:
+    """The folders in which an agent keeps its transcripts."""
+    variable, usual = PLACES[agent]
+    named = environ.get(variable, "")
+    return [Path(one).expanduser() for one in ([named] if named else usual)]
+
+
+def files_of(agent: str, environ: Mapping[str, str], met: TranscriptLines) -> list[Path]:
+    """The transcripts that an agent has kept; folders that cannot be read are noted."""
+    found: list[Path] = []
+    for home in homes(agent, environ):
+        for folder in dict.fromkeys([home / below.partition("/")[0] for below in BELOW[agent]]):
+            try:
+                os.listdir(folder)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                met.unopened[str(folder)] = str(error.strerror)
+        for below in BELOW[agent]:
+            found += sorted(home.glob(below))
+    return found
+
+
+def sessions_in(files: Iterable[Path], met: TranscriptLines) -> Iterator[RecordedSession]:
+    """The sessions that files belong to, in the order in which they were last written to; `met`
+    notes the files that cannot be read, or are no transcripts."""
+    grouped: dict[tuple[str, str], dict[Path, os.stat_result]] = {}
+    for path in files:
+        beside = (path.with_suffix("") / "subagents").glob("**/*.jsonl")
+        for one in (path, *sorted(beside)):
+            try:
+                whose = _whose(one)
+                if whose is None:
+                    raise OSError(0, "it is no transcript of Claude Code or of Codex")
+                grouped.setdefault(whose, {})[one] = one.stat()
+            except OSError as error:
+                met.unopened[str(one)] = str(error.strerror)
+    found = [
+        RecordedSession(
+            agent,
+            session,
+            tuple(stats),
+            max(int(stat.st_mtime * 1000) for stat in stats.values()),
+            sum(stat.st_size for stat in stats.values()),
+        )
+        for (agent, session), stats in grouped.items()
+    ]
+    return iter(sorted(found, key=lambda one: (one.changed_ms, one.id)))
+
+
+def _whose(path: Path) -> tuple[str, str] | None:
+    """The agent and the session that a file is of; `None` where its first lines do not say."""
+    with path.open("rb") as file:
+        for number, (raw, _) in enumerate(_lines(file)):
+            line = _object(raw)
+            if line is None or number >= HEAD:
+                return None
+            match line:
+                case {"type": "session_meta", "payload": {"id": str(own)} as meta}:
+                    return "codex", str(meta.get("session_id") or _parent(meta) or own)
+                case {"sessionId": str(session)} if session:
+                    return "claude", session
+                case {"id": str(own), "timestamp": str(), "instructions": _}:
+                    return "codex", own
+                case _:
+                    pass
+    return None
+
+
+def _parent(meta: Body) -> str:
+    match meta.get("source"):
+        case {"subagent": {"thread_spawn": {"parent_thread_id": str(parent)}}}:
+            return parent
+        case _:
+            return ""
+
+
+def told_in(session: RecordedSession, met: TranscriptLines) -> Iterator[TranscriptEvent]:
+    """What a session's files tell, in the order of time; lines are read one by one."""
+    streams = [_told(session, path, met) for path in session.files]
+    return heapq.merge(*streams, key=lambda one: one.at_ms)
+
+
+def _told(session: RecordedSession, path: Path, met: TranscriptLines) -> Told:
+    file, read = TranscriptFile(session.id, met), READERS[session.agent]
+    try:
+        with path.open("rb") as source:
+            for raw, length in _lines(source):
+                met.read(length)
+                line = _object(raw)
+                try:
+                    if line is None:
+                        raise TypeError
+                    file.at_ms = max(file.at_ms, _at_ms(line))
+                    told = list(read(line, file))
+                except (TypeError, KeyError, ValueError, AttributeError, msgspec.DecodeError):
+                    met.unreadable += 1
+                    continue
+                yield from told
+    except OSError as error:
+        met.unopened[str(path)] = str(error.strerror)
+
+
+def _lines(source: Any) -> Iterator[tuple[bytes, int]]:
+    """The lines of a file that are not empty, each with its length; one that is too long is cut,
+    and so cannot be read."""
+    while line := source.readline(LONGEST):
+        length, end = len(line), line
+        while not end.endswith(b"\n") and (end := source.readline(LONGEST)):
+            length += len(end)
+        if line.strip():
+            yield line if length == len(line) else b"", length
+
+
+def _object(raw: bytes) -> Body | None:
+    try:
+        found = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _at_ms(line: Body) -> int:
+    """When a line was written, 0 where it does not say."""
+    at = line.get("timestamp")
+    if not isinstance(at, str):
+        return 0
+    when = datetime.fromisoformat(at)
+    return round(when.replace(tzinfo=when.tzinfo or UTC).timestamp() * 1000)

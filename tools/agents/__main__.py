@@ -1,0 +1,378 @@
+"""Measure what the real programs do with our hooks: `make test-agents`.
+
+Run as root, it enters a mount namespace with an `/etc` of its own, so that managed settings can be
+written; otherwise those are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from stanchion.hosts.coding import AGENTS
+from stanchion.hosts.coding.program import host_version
+from stanchion.hosts.coding.rehearsal import Rehearsed, rehearse, surroundings_in
+from stanchion.hosts.coding.settings import LEVELS, HostPlaces, is_ours
+from tools.agents.cells import (
+    ASKED,
+    BREAKS,
+    COLUMNS,
+    HONEST,
+    IMPATIENT,
+    OPEN,
+    REFUSED,
+    SECRET,
+    SHOWN,
+    SWITCHES,
+    Break,
+    BrokenEnds,
+)
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PAGE: Final = ROOT / "docs" / "reference" / "coding-agents.md"
+BEGIN, END = "<!-- measured by make test-agents -->\n", "<!-- end of what is measured -->\n"
+INSIDE: Final = "STANCHION_AGENTS_INSIDE"
+
+
+class Column(NamedTuple):
+    """One way in which hooks are installed, in places of its own."""
+
+    agent: str
+    way: str
+    program: str
+    at: HostPlaces
+    path: Path
+    state: Path
+    ends: BrokenEnds
+
+    def ran(self, command: str, *more: str, trusting: bool = True) -> tuple[Rehearsed, bool, float]:
+        """What came of a command, whether it ran, and how long it took."""
+        for name in ("danger.txt", "honest.txt"):
+            (self.at.project / name).unlink(missing_ok=True)
+        begun = time.monotonic()
+        came = rehearse(self.agent, self.program, self.at, command, more=more, trusting=trusting)
+        took = time.monotonic() - begun
+        return came, any(self.at.project.glob("*er.txt")) or _honest(self.at), took
+
+    @contextmanager
+    def broken(self, way: Break, events: tuple[str, ...] = ("PreToolUse",)) -> Iterator[None]:
+        """The settings, with the hooks of some events broken."""
+        raw = self.path.read_bytes()
+        if self.path.suffix == ".toml":
+            whole = tomllib.loads(raw.decode())
+        else:
+            whole = json.loads(raw)
+        text = raw.decode()
+        for event in events:
+            for group in whole["hooks"].get(event, []):
+                group["hooks"] = [
+                    way(hook, self.ends) if is_ours(hook) else hook for hook in group["hooks"]
+                ]
+        self.path.write_text(
+            json.dumps(whole) if self.path.suffix != ".toml" else _as_toml(whole, text)
+        )
+        try:
+            yield
+        finally:
+            self.path.write_bytes(raw)
+
+    def daemon(self) -> int | None:
+        """The process of the daemon."""
+        said = _stanchion(self, "hook", "status", "--json").stdout
+        with suppress(ValueError, KeyError, TypeError):
+            return int(json.loads(said)["pid"])
+        return None
+
+
+def _honest(at: HostPlaces) -> bool:
+    return (at.project / "honest.txt").exists()
+
+
+def _as_toml(whole: Mapping[str, Any], _: str) -> str:
+    """Requirements of Codex, written out."""
+    lines = [
+        f"{key} = {json.dumps(value)}"
+        for key, value in whole.items()
+        if not isinstance(value, dict)
+    ]
+    hooks = whole["hooks"]
+    for name, table in whole.items():
+        if isinstance(table, dict):
+            lines.append(f"[{name}]")
+            lines += [
+                f"{key} = {json.dumps(value)}"
+                for key, value in table.items()
+                if not isinstance(value, list)
+            ]
+    for event, groups in hooks.items():
+        if isinstance(groups, list):
+            for group in groups:
+                lines.append(f"[[hooks.{event}]]")
+                for hook in group["hooks"]:
+                    lines.append(f"[[hooks.{event}.hooks]]")
+                    lines += [f"{key} = {json.dumps(value)}" for key, value in hook.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _stanchion(column: Column, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "stanchion", *words],
+        env={**column.at.environ, "PYTHONPATH": ""},
+        cwd=column.at.project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@contextmanager
+def _ends(folder: Path) -> Iterator[BrokenEnds]:
+    """Ends that are not ours."""
+
+    class Babbling(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            if self.path != "/empty":
+                self.wfile.write(b'{"hookSpecificOutput":')
+
+    babbling = ThreadingHTTPServer(("127.0.0.1", 0), Babbling)
+    threading.Thread(target=babbling.serve_forever, daemon=True).start()
+    with socket.socket() as silent, socket.socket() as nobody:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        nobody.bind(("127.0.0.1", 0))
+        folder.mkdir()
+        yield BrokenEnds(
+            babbling.server_address[1], silent.getsockname()[1], nobody.getsockname()[1], folder
+        )
+    babbling.shutdown()
+
+
+@contextmanager
+def installed(agent: str, way: str, programs: str, top: Path) -> Iterator[Column]:
+    """Hooks, installed as a person would."""
+    environ = {"PATH": f"{programs}:/usr/bin:/bin"}
+    at = surroundings_in(top / "places", agent, environ)
+    state = top / "state"
+    words = COLUMNS[agent, way]
+    managed = "--managed" in words
+    level = LEVELS[agent]["managed" if managed else "user"]
+    if managed:
+        state = Path(_home()) / ".local" / "state" / "stanchion"
+    own = {**at.environ, "STANCHION_STATE_DIR": str(state)}
+    at = HostPlaces(at.project, at.home, own)
+    program = shutil.which(agent, path=programs)
+    assert program is not None, f"`{agent}` is not in `{programs}`"
+    with _ends(top / "ends") as ends:
+        column = Column(agent, way, program, at, level.path(at), state, ends)
+        made = _stanchion(column, "install", agent, *words, "--yes", "--anyway")
+        assert made.returncode == 0, made.stderr
+        (at.project / "notes.txt").write_text(f"the key is {SECRET}\n")
+        try:
+            yield column
+        finally:
+            _stanchion(column, "hook", "stop")
+            gone = _stanchion(column, "uninstall", agent, words[0], "--yes")
+            assert gone.returncode == 0, gone.stderr
+
+
+def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
+    """What comes of every cell of a column."""
+    rows: dict[str, Callable[[], str]] = {
+        "a dangerous call": lambda: _stopped(column, REFUSED, "files.protected|protected"),
+        "a call that a person is asked about": lambda: _stopped(column, ASKED, "tickets approve"),
+        "an honest call": lambda: "runs" if column.ran(HONEST)[1] else "stopped",
+        "a secret in what a command prints": lambda: _shown(column),
+    }
+    for name, way in BREAKS.items():
+        rows[name] = lambda way=way: _while(column, way)  # type: ignore[misc]
+    for name, number in (("killed", signal.SIGKILL), ("stopped", signal.SIGSTOP)):
+        rows[f"the daemon is {name} in the middle, {times} times"] = lambda number=number: (  # type: ignore[misc]
+            _disturbed(column, number, times)
+        )
+    for name, words in SWITCHES[column.agent].items():
+        rows[name] = lambda name=name, words=words: _switched(column, name, words)  # type: ignore[misc]
+    for name, row in rows.items():
+        if only in name:
+            yield name, row()
+
+
+def _stopped(column: Column, command: str, words: str = "", *more: str) -> str:
+    came, ran, _ = column.ran(command, *more)
+    said = " ".join(came.results)
+    if ran:
+        return "runs"
+    if not came.results:
+        return f"no call: {came.said[-150:]}"
+    if words and not any(word in said for word in words.split("|")):
+        return f"stopped, without its words: {said[:150]}"
+    return "stopped"
+
+
+def _shown(column: Column) -> str:
+    came, _, _ = column.ran(SHOWN)
+    said = " ".join(came.results)
+    return "shown" if SECRET in said else "redacted" if said else f"no call: {came.said[-150:]}"
+
+
+def _while(column: Column, way: Break) -> str:
+    with column.broken(way):
+        return _stopped(column, REFUSED)
+
+
+def _disturbed(column: Column, number: int, times: int) -> str:
+    """What comes of a call that is refused, if the daemon is signalled at some moment of it."""
+    drawn, ran = random.Random(column.way), 0
+    with column.broken(IMPATIENT, tuple(AGENTS[column.agent].says)):
+        _, _, usual = column.ran(REFUSED)
+        for _ in range(times):
+            pid = column.daemon()
+            timer = threading.Timer(drawn.uniform(0.2, usual), _signal, (pid, number))
+            timer.start()
+            ran += column.ran(REFUSED)[1]
+            timer.cancel()
+            _signal(pid, signal.SIGKILL)
+            column.ran(HONEST)
+    return f"runs {ran} times" if ran else "stopped"
+
+
+def _signal(pid: int | None, number: int) -> None:
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _switched(column: Column, name: str, words: tuple[str, ...]) -> str:
+    local = column.at.project / ".claude" / "settings.local.json"
+    if "local settings" in name:
+        local.parent.mkdir(exist_ok=True)
+        local.write_text(json.dumps({"disableAllHooks": True}))
+    try:
+        came, ran, _ = column.ran(REFUSED, *words, trusting=bool(words))
+        return "runs" if ran else "stopped" if came.results else f"no call: {came.said[-150:]}"
+    finally:
+        local.unlink(missing_ok=True)
+
+
+def _home() -> str:
+    import pwd
+
+    return pwd.getpwuid(os.getuid()).pw_dir
+
+
+def _unlike(agent: str, way: str, found: Mapping[str, str]) -> Iterator[str]:
+    """The cells in which something else came than what is known of the host."""
+    wanted = {"an honest call": "runs", "a secret in what a command prints": "redacted"}
+    for name, came in found.items():
+        if name in SWITCHES[agent]:
+            fits = came == "stopped" or way != "managed"
+        else:
+            open_here = name in OPEN[agent, way]
+            fits = came == ("runs" if open_here else wanted.get(name, "stopped"))
+        if not fits:
+            yield f"{agent}, {way}: {name}: {came}"
+
+
+def table(found: Mapping[tuple[str, str], Mapping[str, str]], versions: Mapping[str, str]) -> str:
+    """The page's part: a table for each host."""
+    parts = []
+    for agent in dict.fromkeys(agent for agent, _ in found):
+        columns = {way: cells for (one, way), cells in found.items() if one == agent}
+        rows = [*dict.fromkeys(name for cells in columns.values() for name in cells)]
+        lines = [
+            f"### {agent} {versions[agent]}\n",
+            f"| | {' | '.join(columns)} |",
+            f"|---|{'---|' * len(columns)}",
+            *(
+                f"| {name} | {' | '.join(_bold(one.get(name, '–')) for one in columns.values())} |"
+                for name in rows
+            ),
+        ]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _bold(came: str) -> str:
+    return f"**{came}**" if came.startswith(("runs ", "no call")) else came
+
+
+def _inside(words: list[str]) -> int:
+    """Do it all in a mount namespace with an `/etc` of its own, and a home of root's of its own."""
+    with tempfile.TemporaryDirectory() as made:
+        for name in ("upper", "work", "home"):
+            (Path(made) / name).mkdir()
+        script = (
+            f"mount -t tmpfs tmpfs {made} && mkdir {made}/upper {made}/work {made}/home && "
+            f"mount -t overlay overlay -o lowerdir=/etc,upperdir={made}/upper,workdir={made}/work "
+            f"/etc && sed -i 's|^root:\\(.*\\):/root:|root:\\1:{made}/home:|' /etc/passwd && "
+            'exec "$@"'
+        )
+        again = [sys.executable, "-m", "tools.agents", *words]
+        return subprocess.run(
+            ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *again],
+            env={**os.environ, INSIDE: "1"},
+            check=False,
+        ).returncode
+
+
+def main(words: list[str]) -> int:
+    """Measure, compare with what is known, and write the page; gives the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tools.agents")
+    parser.add_argument("programs", help="the folder in which `claude` and `codex` are")
+    parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--column", default="", help="only columns whose name has this")
+    parser.add_argument("--row", default="", help="only rows whose name has this")
+    args = parser.parse_args(words)
+    if os.geteuid() == 0 and not os.environ.get(INSIDE):
+        return _inside(words)
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    unlike: list[str] = []
+    for agent, way in COLUMNS:
+        if args.column not in f"{agent} {way}" or (way == "managed" and os.geteuid()):
+            continue
+        cells = found[agent, way] = {}
+        with (
+            tempfile.TemporaryDirectory() as top,
+            installed(agent, way, args.programs, Path(top).resolve()) as column,
+        ):
+            for name, came in measure(column, args.times, args.row):
+                cells[name] = came
+                print(f"{agent:7} {way:8} {name:58} {came}", flush=True)
+        unlike += _unlike(agent, way, cells)
+    versions = {
+        agent: ".".join(map(str, host_version(agent, {"PATH": args.programs}) or ()))
+        for agent, _ in found
+    }
+    if args.write:
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        _, _, after = rest.partition(END)
+        PAGE.write_text(f"{before}{BEGIN}\n{table(found, versions)}\n{END}{after}")
+    for line in unlike:
+        print(f"unlike what is known: {line}")
+    return int(bool(unlike))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
