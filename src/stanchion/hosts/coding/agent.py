@@ -215,6 +215,8 @@ class CodingAgent(Struct, frozen=True):
                 }
             case "failure":
                 return self._failed(body)
+            case "news" if file := _text(body, "file_path"):
+                return None, {"file": file}
             case _:
                 return None, {}
 

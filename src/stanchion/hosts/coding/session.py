@@ -38,6 +38,7 @@ AFTER_S: Final = 0.02
 """How much later than the end of the last command a process must have begun, not to be it."""
 ESCAPED: Final = "coverage.escaped"
 UNHEARD: Final = "host.unheard"
+SETTINGS: Final = "host.settings"
 PRINTING: Final = frozenset({b"-p", b"--print"})
 """Options by which a host works without anybody before it."""
 
@@ -101,6 +102,8 @@ class CodingSession:
         comes = heard.says in ("result", "failure")
         if comes and (before := self._answered_before(heard)) is not None:
             return before
+        if "file" in heard.fields:
+            self.tell(SETTINGS, self.agent.name, f"{brief(heard.fields['file'])} has changed")
         hosted = self._of(heard)
         if comes:
             self._came(hosted, heard)
