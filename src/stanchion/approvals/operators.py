@@ -37,12 +37,21 @@ ELSEWHERE: Final = "a policy lists the operators here: give it with `--policy FI
 
 class Operator(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Somebody with a key (a line as OpenSSH writes it). `agents` are those who work for them: what
-    those ask for somebody else has to answer."""
+    those ask for somebody else has to answer. One who is an `agent` is a program that answers in
+    its roles, and never for itself or a run above or below its own."""
 
     name: str
     key: str
     roles: tuple[str, ...] = (OPERATOR,)
     agents: tuple[str, ...] = ()
+    agent: bool = False
+
+    def __post_init__(self) -> None:
+        if self.agent and OPERATOR in self.roles:
+            raise OperatorError(
+                f"`{self.name}` is an agent, and `{OPERATOR}` is a person: give it another role, "
+                f"such as `reviewer`"
+            )
 
 
 class RosterChange(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -39,7 +39,10 @@ def doubt(
         return "a name proves nothing: use an operator's key, or `stanchion` at a terminal"
     operator = roster.operators.get(act.operator)
     agents = () if operator is None else roster.own(operator)
-    answering = AnswererRole(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
+    is_agent = operator is not None and operator.agent
+    answering = AnswererRole(
+        answer.way, act.operator, act.role, agents, roster.enrolled, act.yes, is_agent
+    )
     if answer.way.proven:
         if operator is None:
             return roster.trouble if roster.trouble else "there is no operator with that name"

@@ -11,7 +11,7 @@ import msgspec
 from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.grant_reach import Scope
-from stanchion.approvals.operators import Roster
+from stanchion.approvals.operators import Operator, Roster
 from stanchion.approvals.rules import AnswererRole, refusal
 from stanchion.approvals.ticket import State, Ticket, answered, as_of
 from stanchion.kernel.autonomy import OPERATOR
@@ -114,9 +114,7 @@ def is_anybody_able(ticket: Ticket, roster: Roster, ways: Iterable[Way]) -> bool
     without a key."""
     answering = [AnswererRole(way, "", OPERATOR, (), roster.enrolled) for way in ways]
     answering += [
-        AnswererRole(Way.KEY, one.name, role, roster.own(one), True)
-        for one in roster.operators.values()
-        for role in one.roles
+        _with_key(roster, one, role) for one in roster.operators.values() for role in one.roles
     ]
     return any(not refusal(ticket.asked, one) for one in answering)
 
@@ -127,7 +125,8 @@ def _held(ticket: Ticket, roster: Roster, role: str) -> bool:
     if not roster.enrolled:
         return role == OPERATOR
     people = [one for one in roster.operators.values() if role in one.roles]
-    return any(
-        not refusal(ticket.asked, AnswererRole(Way.KEY, one.name, role, roster.own(one), True))
-        for one in people
-    )
+    return any(not refusal(ticket.asked, _with_key(roster, one, role)) for one in people)
+
+
+def _with_key(roster: Roster, one: Operator, role: str) -> AnswererRole:
+    return AnswererRole(Way.KEY, one.name, role, roster.own(one), True, agent=one.agent)

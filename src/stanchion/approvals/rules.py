@@ -43,7 +43,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 class AnswererRole(msgspec.Struct, frozen=True):
     """Who answers, and how: with which role, and for which agents they stand. `enrolled` says
-    whether operators have keys here."""
+    whether operators have keys here, `agent` whether it is a program."""
 
     way: Way
     name: str
@@ -51,6 +51,7 @@ class AnswererRole(msgspec.Struct, frozen=True):
     agents: tuple[str, ...] = ()
     enrolled: bool = False
     yes: bool = True
+    agent: bool = False
 
 
 def refusal(asked: Asked, answering: AnswererRole, scope: Scope = Scope.ONCE) -> str:
@@ -68,6 +69,8 @@ def refusal(asked: Asked, answering: AnswererRole, scope: Scope = Scope.ONCE) ->
     if asked.roles and answering.role not in asked.roles:
         wanted = " or ".join(f"`{one}`" for one in asked.roles)
         return f"the role `{answering.role}` cannot say yes to it: it asks for {wanted}"
+    if answering.agent and (asked.critical or not asked.roles or scope is not Scope.ONCE):
+        return "an agent can say yes to one call, which asks for its role and is not critical"
     if not may_bypass(asked.mode, answering.role):
         allowed = BYPASSERS.get(asked.mode, frozenset()) or frozenset()
         who = " or ".join(f"`{one}`" for one in sorted(allowed)) if allowed else "nobody"

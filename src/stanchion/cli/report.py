@@ -4,28 +4,29 @@ agents that are over."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.layout import chains, state_folder
+from stanchion.audit.layout import state_folder
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.command import (
     JSON,
     Args,
+    AsBadInput,
     BadInput,
     DeclaredCommand,
     GivenOnce,
-    in_words,
     moment_ms,
     option,
 )
 from stanchion.cli.printing import labelled, progress, put_view
-from stanchion.cli.terminal import Terminal, tell, warn
+from stanchion.cli.terminal import Terminal, tell, visible, warn
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.played import PlayedEvent, PlayedSession
 from stanchion.hosts.coding.transcripts import (
@@ -42,6 +43,7 @@ from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.explain import DecisionCase, case_just_made
 from stanchion.ops.views.past import PastEvent, PastGroup, PastReport, ReportTally, honest_words
 from stanchion.ops.views.runs import runs
+from stanchion.ops.views.veiled import veiled
 from stanchion.policy.load import load_policy
 from stanchion.stores.memory import wall_ms
 
@@ -53,6 +55,8 @@ STYLES: Final = {
     "changed": ("CHANGED", "mild"),
     "sent_back": ("SENT BACK", "mild"),
 }
+IMPORTED: Final = "imported-"
+"""How the names of runs begin that were imported."""
 EXAMPLE_SHOWN: Final = 160
 """How much of an example people are shown."""
 
@@ -70,7 +74,7 @@ def report(args: Args) -> int:
         counting.session(PlayedSession(session, policy).play(events, met))
     done = tally.done()
     done.lines, done.unreadable = met.lines, met.unreadable
-    done.unknown_kinds, done.unopened = dict(met.unknown), met.unopened
+    done.unknown_kinds, done.unopened = veiled(dict(met.unknown)), veiled(met.unopened)
     return put_view(done, partial(_lines, args.day), args.json)
 
 
@@ -80,40 +84,25 @@ def import_(args: Args) -> int:
         raise BadInput("nothing is named to import: give transcripts, or `--all` for every one")
     found, met = _sessions(args)
     into = state_folder(os.environ) / "imported" if args.into is None else Path(args.into)
-    there = {one.id for one in runs(TrailReader(into), None)} if _is_trail(into) else set()
-    new = [one for one in found if _imported(one) not in there]
+    if into.exists() and not into.is_dir():
+        raise BadInput(f"`{into}` is a file: give a folder for the trail")
+    with AsBadInput(OSError):
+        there = {one.id for one in runs(TrailReader(into), None)} if into.exists() else set()
+    new = [one for one in found if f"{IMPORTED}{one.agent}-{one.id}" not in there]
     policy, judged = load_policy(args.policy), 0
     for session, events in _read(new, met):
-        trail = Trail(into)
-        try:
-            played = PlayedSession(session, policy, trail, _imported(session), args.policy)
-            judged += sum(one.decision is not None for one in played.play(events, met))
-        except AuditLost as error:
-            raise BadInput(f"the trail in `{into}` cannot be written: {error}") from None
-        finally:
-            trail.close()
-    _tell_unread(met)
+        with AsBadInput(AuditLost, OSError), closing(Trail(into)) as trail:
+            played = PlayedSession(session, policy, trail, IMPORTED, args.policy)
+            for one in played.play(events, met):
+                judged += one.decision is not None
+                if trail.trouble:
+                    raise BadInput(f"the trail in `{into}` cannot be written: {trail.trouble}")
+    for words in _left_out(met.lines, met.unreadable, met.unknown, met.unopened):
+        warn(veiled(words))
     known = f"; {counted(len(found) - len(new), 'session')} stood there before" if there else ""
     tell(f"{counted(judged, 'event')} of {counted(len(new), 'session')} imported{known}")
-    tell(
-        f"read them with `stanchion audit tail --trail {into}`, or `stanchion runs --trail {into}`"
-    )
+    tell(f"read them with `stanchion runs --trail {into}`")
     return 0
-
-
-def _imported(session: RecordedSession) -> str:
-    return f"imported-{session.agent}-{session.id}"
-
-
-def _is_trail(folder: Path) -> bool:
-    try:
-        return bool(chains(folder))
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise BadInput(
-            f"`{folder}` cannot be read: {in_words(error)}; give another `--into`"
-        ) from None
 
 
 def _sessions(args: Args) -> tuple[list[RecordedSession], TranscriptLines]:
@@ -125,16 +114,14 @@ def _sessions(args: Args) -> tuple[list[RecordedSession], TranscriptLines]:
         if not one.is_file():
             known = " and ".join([f"`{name}`" for name in AGENTS])
             raise BadInput(f"`{one}` is neither a transcript nor an agent: the agents are {known}")
-    looked = agents or (list(AGENTS) if not files else [])
-    for agent in looked if not files else []:
+    looked = [] if files else agents if agents else [*AGENTS]
+    for agent in looked:
         files += files_of(agent, os.environ, met)
-    found = list(sessions_in(files, met))
-    if agents:
-        found = [one for one in found if one.agent in agents]
+    found = [one for one in sessions_in(files, met) if not agents or one.agent in agents]
     if found:
         return found, met
-    for place, why in met.unopened.items():
-        warn(f"`{place}` cannot be read: {why}")
+    for words in _left_out(0, 0, {}, met.unopened):
+        warn(veiled(words))
     where = ", ".join([f"`{home}`" for agent in looked for home in homes(agent, os.environ)])
     elsewhere = "if they are elsewhere, set CLAUDE_CONFIG_DIR or CODEX_HOME, or name the files"
     raise BadInput(f"there are no transcripts{f' in {where}' if where else ''}: {elsewhere}")
@@ -142,19 +129,13 @@ def _sessions(args: Args) -> tuple[list[RecordedSession], TranscriptLines]:
 
 def _read(
     found: list[RecordedSession], met: TranscriptLines
-) -> Iterator[tuple[RecordedSession, Iterator[TranscriptEvent]]]:
+) -> Iterator[tuple[RecordedSession, Iterable[TranscriptEvent]]]:
     """The sessions one by one, with what they tell; shows how far it is."""
     total = sum([one.size for one in found])
     with progress("reading") as drawn:
-
-        def told(session: RecordedSession) -> Iterator[TranscriptEvent]:
-            for event in told_in(session, met):
-                if drawn is not None:
-                    drawn(met.read_bytes, total)
-                yield event
-
+        met.told = None if drawn is None else lambda done: drawn(done, total)
         for session in found:
-            yield session, told(session)
+            yield session, told_in(session, met)
 
 
 class _Counting:
@@ -198,24 +179,13 @@ class _Counting:
         total.tokens += told.tokens
         total.cost_usd += told.cost_usd
         total.refused += told.refused
-        total.after_end += event.after_end
-        total.unheard += event.unheard
-        if heard and heard.stage and event.decision and event.policy:
-            self._tally.add(
-                PastEvent(
-                    event.session.id,
-                    event.session.agent,
-                    heard.cwd,
-                    told.at_ms,
-                    heard.stage,
-                    heard.tool,
-                    heard.fields.get("args", {}),
-                    event.decision,
-                    event.unknown,
-                    partial(_case, event),
-                    event.policy,
-                )
-            )
+        if event.skipped:
+            setattr(total, event.skipped, getattr(total, event.skipped) + 1)
+        if heard is not None and heard.stage is not None and event.decision is not None:
+            whose, args = event.session, heard.fields.get("args", {})
+            about = (whose.id, whose.agent, heard.cwd, told.at_ms, heard.stage, heard.tool, args)
+            case = partial(_case, event)
+            self._tally.add(PastEvent(*about, event.decision, event.unknown, case))
         return True
 
 
@@ -280,7 +250,8 @@ def _lines(day: str | None, found: PastReport, terminal: Terminal) -> Iterator[s
 def _wrapped(words: str, terminal: Terminal) -> list[str]:
     import textwrap
 
-    return [words] if terminal.width is None else textwrap.wrap(words, terminal.width)
+    line = visible(words)
+    return [line] if terminal.width is None else textwrap.wrap(line, terminal.width)
 
 
 def _sum(day: str | None, found: PastReport) -> str:
@@ -322,7 +293,7 @@ def _group(group: PastGroup, terminal: Terminal) -> Iterator[str]:
     if group.sessions > 1:
         times += f" in {group.sessions:,} sessions"
     by = f"{group.code} by `{group.guard}`" if group.guard else group.code
-    yield f"{terminal.paint(title, style)}  {times}  {by if by else 'other findings'}"
+    yield f"{terminal.paint(title, style)}  {times}  {visible(by) if by else 'other findings'}"
     what = {"tool_result": "result of ", "error": "failure of "}.get(group.stage, "")
     shown = f"{what}{group.tool} {group.example[:EXAMPLE_SHOWN]}" if group.tool else ""
     when = _local(group.at_ms).strftime("%d %b %H:%M")
@@ -341,40 +312,42 @@ def _group(group: PastGroup, terminal: Terminal) -> Iterator[str]:
 
 
 def _notes(found: PastReport) -> Iterator[str]:
-    agents = [f"{number:,} of {TITLES.get(name, name)}" for name, number in found.agents.items()]
-    kinds = ", ".join([f"`{kind}`" for kind in found.unknown_kinds])
-    noted = (
-        (True, f"{counted(found.sessions, 'session')} ({', '.join(agents)}) in "
-               f"{counted(found.folders, 'folder')}, judged by `{found.policy}`, each on its own."),
-        (found.tokens, f"They used {found.tokens:,} tokens"
-                       f"{f' and ${found.cost_usd:,.2f}' if found.cost_usd >= 0.005 else ''}."),
-        (found.warned, f"The agent would have been warned {counted(found.warned, 'time')}."),
-        (found.hidden, f"Secrets would have been hidden {counted(found.hidden, 'time')}."),
-        (found.unheard, f"{counted(found.unheard, 'call')} would have been refused: nobody is told "
-                        "what is typed into the programs that they start."),
-        (found.ended, f"{counted(found.ended, 'session')} would have been halted."),
-        (found.refused, f"{counted(found.refused, 'call')} did not run, or not to the end."),
-        (found.copies, f"{counted(found.copies, 'call')} in copies of sessions are counted once."),
-        (found.unreadable, f"{found.unreadable:,} of {counted(found.lines, 'line')} cannot be read "
-                           "and are left out."),
-        (found.unknown_kinds, f"{counted(sum(found.unknown_kinds.values()), 'line')} of kinds that "
-                              f"are not known are left out: {kinds}."),
-        *((True, f"`{place}` is left out: {why}.") for place, why in found.unopened.items()),
-        (True, "Links and names of hosts are judged as they are written: where they led is not "
-               "known. Nobody answered questions; what came of calls that would have been stopped "
-               "is not judged."),
-    )  # fmt: skip
-    return (words for some, words in noted if some)
+    agents = [f"{number:,} of {TITLES[name]}" for name, number in found.agents.items()]
+    where = f"{counted(found.sessions, 'session')} ({', '.join(agents)})"
+    cost = f" and ${found.cost_usd:,.2f}" if found.cost_usd >= 0.005 else ""
+    used = f"; {found.tokens:,} tokens{cost} used" if found.tokens else ""
+    yield f"{where} in {counted(found.folders, 'folder')}, judged by `{found.policy}`{used}."
+    also = [
+        f"{counted(number, what)} {words}"
+        for number, what, words in (
+            (found.warned, "event", "with a warning for the agent"),
+            (found.hidden, "event", "with secrets hidden"),
+            (found.unheard, "program", "refused, because what is typed into it is told to nobody"),
+            (found.ended, "session", "halted"),
+            (found.refused, "call", "that did not run, or not to the end"),
+            (found.copies, "call", "in copies, counted once"),
+        )
+        if number
+    ]
+    if also:
+        yield f"Besides: {'; '.join(also)}."
+    yield from _left_out(found.lines, found.unreadable, found.unknown_kinds, found.unopened)
+    yield (
+        "Links and names of hosts are judged as they are written, and questions have no answer. "
+        "What came of calls that would have been stopped is not judged."
+    )
 
 
-def _tell_unread(met: TranscriptLines) -> None:
-    if met.unreadable:
-        warn(f"{met.unreadable:,} of {counted(met.lines, 'line')} cannot be read and are left out")
-    if met.unknown:
-        lines, kinds = counted(met.unknown.total(), "line"), ", ".join(met.unknown)
-        warn(f"{lines} of kinds that are not known are left out: {kinds}")
-    for place, why in met.unopened.items():
-        warn(f"`{place}` is left out: {why}")
+def _left_out(
+    lines: int, unreadable: int, kinds: Mapping[str, int], unopened: Mapping[str, str]
+) -> Iterator[str]:
+    if unreadable:
+        yield f"Left out, because they cannot be read: {unreadable:,} of {counted(lines, 'line')}."
+    if kinds:
+        count = counted(sum(kinds.values()), "line")
+        yield f"Left out, because nobody knows their kind: {count} ({', '.join(kinds)})."
+    for place, why in unopened.items():
+        yield f"Left out: `{place}`, {why}."
 
 
 WHAT: Final = option(

@@ -103,6 +103,10 @@ class OperatorEntry(FileSection, frozen=True):
     """The roles in which the operator may answer."""
     agents: tuple[str, ...] = ()
     """Agents that work for the operator; somebody else must answer their requests."""
+    agent: Off[bool] = False
+    """Whether the operator is an agent with a key of its own. It needs other `roles` than
+    `human_operator`, says yes to one call at a time that is not critical, and never for itself or a
+    run above or below its own."""
 
 
 class Degrade(FileSection, frozen=True):

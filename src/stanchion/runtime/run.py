@@ -257,6 +257,11 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         options are those of `shield.run`.
         """
         check_run_options(Run.spawn, options)
+        if self._desk.shield.authority.is_agent(agent):
+            raise ValueError(
+                f"`{agent}` answers tickets, and not those of a run above its own: begin its work "
+                f"with `shield.run`"
+            )
         carved = None
         if budget is not None:
             carved = yield from carve(self._desk, agent, budget)

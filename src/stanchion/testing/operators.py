@@ -28,11 +28,15 @@ class MemoryKey:
 
 
 def operator(
-    name: str = "ann", *roles: str, agents: tuple[str, ...] = ()
+    name: str = "ann", *roles: str, agents: tuple[str, ...] = (), agent: bool = False
 ) -> tuple[Signer, Operator]:
     """Somebody with a key: as they answer (`by=`), and as a shield knows them (`operators=`)."""
     key = MemoryKey()
     known = Operator(
-        name=name, key=key.public.line, roles=roles if roles else (OPERATOR,), agents=agents
+        name=name,
+        key=key.public.line,
+        roles=roles if roles else (OPERATOR,),
+        agents=agents,
+        agent=agent,
     )
     return Signer(name, key), known

@@ -29,7 +29,7 @@ from tests.ports import Port
 CASES, EACH = 50, 20
 """A thousand faults, each at a hook's process and at the endpoint at once."""
 FAULTS = ("kill", "stop", "stop and go", "end", "version", "none")
-WAITS_S = 0.5
+WAITS_S = 1.0
 
 
 class Faulty:

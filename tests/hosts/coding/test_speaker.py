@@ -184,16 +184,6 @@ def test_a_command_that_plays_a_hook_of_codex_is_told_by_when_it_began(here: Pla
     assert before - 0.02 <= speaker.begun_s < time.clock_gettime(time.CLOCK_BOOTTIME) - 0.19
 
 
-def test_a_confined_command_is_no_hook(here: Place) -> None:
-    host = here.host("codex")
-    confine = "import ctypes, os, sys; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)"
-    code = f"{confine}; os.execv(sys.argv[1], sys.argv[1:])"
-    words = [PYTHON, "-I", "-c", code, *here.client("codex")]
-    assert host.does("command", words)["status"] == 2
-    assert "confined" in here.speaker.why
-    assert here.speaker.forged
-
-
 @pytest.mark.parametrize("name", HOSTS)
 def test_what_leaves_its_host_behind_is_no_hook(here: Place, name: str) -> None:
     host = here.host(name)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -33,7 +33,7 @@ MOST_CHILDREN: Final = 1_000
 """How many sub-agents of a session are runs of their own; further ones are the session's."""
 
 
-class NotKnown(Exception):
+class NotTold(Exception):
     """That a transcript does not tell what a guard asks for."""
 
 
@@ -53,7 +53,7 @@ def _as_written(asked: Any) -> dict[str, Any]:
 
 
 def _unknown(_asked: Any) -> Any:
-    raise NotKnown
+    raise NotTold
 
 
 ANSWERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
@@ -78,20 +78,17 @@ def _answerer(calls: Mapping[str, str], _policy: str, guard: str) -> Callable[..
 
 class PlayedEvent(Struct, frozen=True):
     """An event of a recorded session, what was decided about it, and what that rests on that nobody
-    knows any more. `entry` is its record, for whoever wants to explain it."""
+    knows any more. `skipped` says of a call that it is not judged: it comes behind the end of its
+    run, or it is refused whatever the policy says, because what is typed into the program that it
+    starts is told to nobody. `journal` has its record."""
 
     session: RecordedSession
     told: TranscriptEvent
     heard: Heard | None = None
     decision: Decision | None = None
     unknown: str = ""
+    skipped: Literal["", "after_end", "unheard"] = ""
     journal: LastRecord | None = None
-    policy: CompiledPolicy | None = None
-    after_end: bool = False
-    """Whether it is a call behind the end of its run, which is not judged."""
-    unheard: bool = False
-    """Whether it is a call that is refused whatever the policy says, because nobody is told what is
-    typed into the program that it starts."""
 
 
 class LastRecord(MemoryJournal):
@@ -115,12 +112,12 @@ class PlayedSession:
         session: RecordedSession,
         policy: CompiledPolicy,
         journal: Journal | None = None,
-        name: str = "",
+        mark: str = "",
         source: str | None = None,
     ) -> None:
         self._session, self._policy, self._given = session, policy, journal
         self._source = source
-        self._name = name if name else f"{session.agent}-{session.id}"
+        self._name = f"{mark}{session.agent}-{session.id}"
         self._agent = AGENTS[session.agent]
         self._now_ms = 0
         self._root: Hosted | None = None
@@ -154,20 +151,19 @@ class PlayedSession:
         run = self._run(heard)
         ended = any(one is not None and one.run.desk.ended for one in (run, self._root))
         if heard.stage is None or ended or (heard.stage in RESULTS and heard.key in self._refused):
-            is_call = ended and heard.stage is Stage.TOOL_CALL
-            return PlayedEvent(self._session, told, heard, after_end=is_call)
+            behind = ended and heard.stage is Stage.TOOL_CALL
+            return PlayedEvent(self._session, told, heard, skipped="after_end" if behind else "")
         if heard.says == "call" and self._agent.fed(heard):
             self._refused.add(heard.key)
-            return PlayedEvent(self._session, told, heard, unheard=True)
+            return PlayedEvent(self._session, told, heard, skipped="unheard")
         fields = dict(heard.fields)
         if heard.stage is Stage.PROMPT:
             fields["trusted"] = heard.typed and not heard.child
         decision = run.report(heard.stage, key=heard.key, **fields).decision
         if heard.stage is Stage.TOOL_CALL and not decision.proceeds:
             self._refused.add(heard.key)
-        policy = run.run.desk.shield.policy
-        unknown = unknown_in(decision, policy)
-        return PlayedEvent(self._session, told, heard, decision, unknown, self._last, policy)
+        unknown = unknown_in(decision, run.run.desk.shield.policy.calls)
+        return PlayedEvent(self._session, told, heard, decision, unknown, journal=self._last)
 
     def _run(self, heard: Heard) -> Hosted:
         if self._root is None:
@@ -197,16 +193,14 @@ class PlayedSession:
         return host.run(shield, self._agent.name, id=self._name)
 
 
-def unknown_in(decision: Decision, policy: CompiledPolicy) -> str:
+def unknown_in(decision: Decision, calls: Mapping[str, str]) -> str:
     """What a refusal rests on that is not known; empty where it stands without that, or where there
-    is none."""
-    stops = [one for one in decision.findings if one.action >= Action.ESCALATE and not one.shadow]
-    asked = [
-        ANSWERS.get(policy.calls.get(one.guard, ""), (f"what `{one.guard}` would have answered",))[
-            0
-        ]
-        if one.guard in policy.calls or one.code.startswith("kernel.lookup")
+    is none. `calls` is what guards of the policy ask."""
+    rests = [
+        ANSWERS.get(calls.get(one.guard, ""), (f"what `{one.guard}` would have answered",))[0]
+        if one.guard in calls or one.code.startswith("kernel.lookup")
         else ""
-        for one in stops
+        for one in decision.findings
+        if one.action >= Action.ESCALATE and not one.shadow
     ]
-    return asked[0] if asked and all(asked) else ""
+    return rests[0] if rests and all(rests) else ""

@@ -8,8 +8,7 @@ import json
 import os
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
@@ -41,25 +40,17 @@ class LoopbackModel:
                 pass
 
             def do_GET(self) -> None:
-                self._send(b'{"object": "list", "data": [], "models": []}', "application/json")
-
-            def do_HEAD(self) -> None:
-                self._send(b"", "application/json")
+                self.do_POST()
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                said = self.rfile.read(int(self.headers.get("content-length", 0)))
                 path = self.path.partition("?")[0]
                 speaks = next((one for end, one in SPEAKERS.items() if path.endswith(end)), None)
-                if speaks is None:
-                    return self._send(b"{}", "application/json")
-                events = "".join(
-                    f"event: {one['type']}\ndata: {json.dumps(one)}\n\n"
-                    for one in speaks(model, body)
-                )
-                return self._send(events.encode(), "text/event-stream")
-
-            def _send(self, body: bytes, kind: str) -> None:
+                events = [] if speaks is None else speaks(model, json.loads(said))
+                lines = [f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events]
+                body = "".join(lines).encode() if lines else b'{"data": [], "models": []}'
                 self.send_response(200)
+                kind = "text/event-stream" if lines else "application/json"
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -69,8 +60,10 @@ class LoopbackModel:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def close(self) -> None:
-        """Listen no more."""
+    def __enter__(self) -> LoopbackModel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
 
@@ -80,23 +73,12 @@ class LoopbackModel:
         return () if results or not body.get("tools") else self._calls
 
 
-def _messages(model: LoopbackModel, body: Json) -> Iterator[Json]:
+def _messages(model: LoopbackModel, body: Json) -> list[Json]:
     """The events of Anthropic's Messages."""
     contents = [one["content"] for one in body["messages"] if isinstance(one["content"], list)]
     blocks = [block for content in contents for block in content]
     results = [str(one.get("content")) for one in blocks if one.get("type") == "tool_result"]
     calls = model.calls(body, results)
-    message: Json = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": body.get("model"),
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    }
-    yield {"type": "message_start", "message": message}
     parts: list[tuple[Json, Json]] = [
         (
             {"type": "tool_use", "id": f"toolu_{index}", "name": name, "input": {}},
@@ -104,44 +86,51 @@ def _messages(model: LoopbackModel, body: Json) -> Iterator[Json]:
         )
         for index, (name, given) in enumerate(calls)
     ]
-    for index, (block, delta) in enumerate(
-        parts or [({"type": "text", "text": ""}, {"type": "text_delta", "text": DONE})]
-    ):
-        yield {"type": "content_block_start", "index": index, "content_block": block}
-        yield {"type": "content_block_delta", "index": index, "delta": delta}
-        yield {"type": "content_block_stop", "index": index}
-    stop = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
-    yield {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 1}}
-    yield {"type": "message_stop"}
+    if not parts:
+        parts = [({"type": "text", "text": ""}, {"type": "text_delta", "text": DONE})]
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    whole = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": usage}
+    message = {**whole, "model": body.get("model"), "stop_reason": None}
+    events: list[Json] = [{"type": "message_start", "message": message}]
+    for index, (block, delta) in enumerate(parts):
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": block},
+            {"type": "content_block_delta", "index": index, "delta": delta},
+            {"type": "content_block_stop", "index": index},
+        ]
+    stop = {"stop_reason": "tool_use" if calls else "end_turn"}
+    return [
+        *events,
+        {"type": "message_delta", "delta": stop, "usage": usage},
+        {"type": "message_stop"},
+    ]
 
 
-def _responses(model: LoopbackModel, body: Json) -> Iterator[Json]:
+def _responses(model: LoopbackModel, body: Json) -> list[Json]:
     """The events of OpenAI's Responses."""
     given = body["input"] if isinstance(body.get("input"), list) else []
     results = [str(one["output"]) for one in given if one.get("type") == "function_call_output"]
+    calls = enumerate(model.calls(body, results))
     items: list[Json] = [
-        {
-            "type": "function_call",
-            "id": f"fc_{index}",
-            "call_id": f"call_{index}",
-            "name": name,
-            "arguments": json.dumps(arguments),
-            "status": "completed",
-        }
-        for index, (name, arguments) in enumerate(model.calls(body, results))
+        {"type": "function_call", "call_id": f"call_{i}", "name": name, "arguments": json.dumps(it)}
+        for i, (name, it) in calls
     ]
     if not items:
         text = {"type": "output_text", "text": DONE, "annotations": []}
         items = [{"type": "message", "id": "msg_1", "role": "assistant", "content": [text]}]
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
-    whole = {"id": "resp_1", "object": "response", "status": "completed", "usage": usage}
-    yield {"type": "response.created", "response": {**whole, "output": []}}
-    for index, item in enumerate(items):
-        yield {"type": "response.output_item.done", "output_index": index, "item": item}
-    yield {"type": "response.completed", "response": {**whole, "output": items}}
+    whole = {"id": "resp_1", "status": "completed", "output": items, "usage": usage}
+    return [
+        {"type": "response.created", "response": {**whole, "output": []}},
+        *[
+            {"type": "response.output_item.done", "output_index": index, "item": item}
+            for index, item in enumerate(items)
+        ],
+        {"type": "response.completed", "response": whole},
+    ]
 
 
-SPEAKERS: Final[Mapping[str, Callable[[LoopbackModel, Json], Iterator[Json]]]] = {
+SPEAKERS: Final[Mapping[str, Callable[[LoopbackModel, Json], list[Json]]]] = {
     "/messages": _messages,
     "/responses": _responses,
 }
@@ -233,16 +222,6 @@ def surroundings_in(folder: Path, agent: str, environ: Mapping[str, str]) -> Hos
     return HostPlaces(places["project"], places["home"], own)
 
 
-@contextmanager
-def modelled(agent: str, *commands: str) -> Iterator[LoopbackModel]:
-    """A model that has the host carry commands out."""
-    model = LoopbackModel(*[HOSTS[agent].call(command) for command in commands])
-    try:
-        yield model
-    finally:
-        model.close()
-
-
 def rehearse(
     agent: str,
     program: str,
@@ -254,7 +233,7 @@ def rehearse(
     """Have a host carry commands out in its places, started with more words than usual; gives what
     came of it."""
     host = HOSTS[agent]
-    with modelled(agent, *commands) as model:
+    with LoopbackModel(*[host.call(command) for command in commands]) as model:
         host.prepare(at, model.url)
         process = subprocess.Popen(
             [program, *(host.trusting if trusting else ()), *more, *host.words],

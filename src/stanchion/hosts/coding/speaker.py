@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import sys
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -29,8 +30,6 @@ SO_PEERPIDFD: Final = 77
 """Asks for the process itself that made a socket, where the number of one may be another's now."""
 BETWEEN: Final = 3
 """How far above a client its host stands at most: shells may stand between."""
-CONFINED: Final = ("Seccomp", "NoNewPrivs")
-"""What a process cannot rid itself of, nor what it starts."""
 MOST_HOSTS: Final = 256
 """How many hosts are remembered."""
 TICKS_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -120,9 +119,6 @@ class Speakers:
     def _child(
         self, agent: CodingAgent, host: HostProcess, below: tuple[HostProcess, ...]
     ) -> Speaker:
-        free = _confinement(host.pid)
-        if any(_confinement(each.pid) != free for each in below):
-            return _forged("it is confined as the commands of an agent are, and as no hook is")
         known = self._proven(agent, _plain(host), "its child")
         begun_s = int(below[-1].started) / TICKS_S
         return Speaker(known.host, known.above, known.why, known.forged, begun_s)
@@ -208,11 +204,6 @@ def _environment(pid: int) -> list[bytes]:
         return []
 
 
-def _confinement(pid: int) -> list[str]:
-    lines = _text(PROC / str(pid) / "status").splitlines()
-    return [line for line in lines if line.split(":")[0] in CONFINED]
-
-
 def _own_processes() -> Iterator[int]:
     me = os.geteuid()
     for name in os.listdir(PROC):
@@ -242,15 +233,14 @@ def _holds_alone(pid: int, link: str) -> bool:
 
 def _inode(sock: socket.socket) -> str:
     """The inode of the other end of a connection over loopback, if it is this user's."""
-    (host, port), (_, ours) = sock.getpeername(), sock.getsockname()
-    number = f"{int.from_bytes(socket.inet_aton(host), 'little'):08X}"
-    us = f"{int.from_bytes(socket.inet_aton(sock.getsockname()[0]), 'little'):08X}"
-    for table, before in (("tcp", ""), ("tcp6", "0000000000000000FFFF0000")):
-        pair = (f"{before}{number}:{port:04X}", f"{before}{us}:{ours:04X}")
-        for line in _text(PROC / "net" / table).splitlines():
-            words = line.split()
-            if tuple(words[1:3]) == pair and words[7] == str(os.geteuid()):
-                return words[9]
+    ends = [
+        f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
+        for host, port in (sock.getpeername(), sock.getsockname())
+    ]
+    for line in _text(PROC / "net" / "tcp").splitlines():
+        words = line.split()
+        if words[1:3] == ends and words[7] == str(os.geteuid()):
+            return words[9]
     return ""
 
 

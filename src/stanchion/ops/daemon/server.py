@@ -18,9 +18,8 @@ from stanchion import __version__
 from stanchion.hosts.coding.agent import CodingAgent, HostAnswer
 from stanchion.hosts.coding.carrier import PROTOCOL
 from stanchion.hosts.coding.speaker import Speaker, Speakers
-from stanchion.ops.broker.connection import Load
-from stanchion.ops.broker.peers import peer_of
-from stanchion.ops.daemon.wire import HookRequest, HookWire, HungUp, Unfit, hang_up, whole
+from stanchion.ops.broker.peers import Unsupported, peer_of
+from stanchion.ops.daemon.wire import HookRequest, HookWire, HungUp, TurnedDown, hang_up, whole
 
 LOG: Final = logging.getLogger("stanchion.service")
 Hear = Callable[[CodingAgent, bytes, Speaker], HostAnswer]
@@ -34,9 +33,9 @@ IDLE_S: Final = 1_800.0
 """How long it stays with nothing to do, where no host that it knows lives."""
 LOOK_S: Final = 15.0
 JSON: Final = "application/json"
-PLAIN: Final = "text/plain; charset=utf-8"
+SAYS_JSON: Final = f"Content-Type: {JSON}"
 AGAIN: Final = "Stanchion-Again: 1"
-STOPPING: Final = Unfit(503, "the daemon is stopping: try again", again=True)
+STOPPING: Final = TurnedDown(503, "the daemon is stopping: try again", again=True)
 
 
 class DaemonStatus(msgspec.Struct, frozen=True):
@@ -71,7 +70,6 @@ class HookServer:
         self._lock = threading.Lock()
         self._open: dict[threading.Thread, socket.socket] = {}
         self._answering: set[threading.Thread] = set()
-        self._load = Load()
         self._stopping = False
         self._answered, self._heard_at = 0, monotonic()
         self._wake, self._woken = socket.socketpair()
@@ -162,13 +160,13 @@ class HookServer:
                         self._answering.discard(thread)
                 if request.headers.get("connection", "").lower() == "close":
                     return
-        except Unfit as unfit:
-            _tell(wire, unfit)
+        except TurnedDown as turned_down:
+            _tell(wire, turned_down)
         except HungUp:
             return
         except Exception:
             LOG.exception("a connection failed")
-            _tell(wire, Unfit(503, "Stanchion could not answer: its log says why"))
+            _tell(wire, TurnedDown(503, "Stanchion could not answer: its log says why"))
         finally:
             wire.close()
             with self._lock:
@@ -188,32 +186,27 @@ class HookServer:
             return
         agent = self._agents.get(name)
         if agent is None or request.method != "POST":
-            raise Unfit(404, f"there is no `{request.method} {request.path[:64]}` here")
+            raise TurnedDown(404, f"there is no `{request.method} {request.path[:64]}` here")
         stdin = wire.passed() if request.headers.get("stanchion-stdin") == "passed" else None
         with nullcontext() if stdin is None else stdin:
             speaker = known.get(name)
             if speaker is None or not self._speakers.still(speaker):
                 speaker = (
-                    self._speakers.at_socket(agent, peer_of(sock).pid, stdin)
+                    self._speakers.at_socket(agent, _pid(sock), stdin)
                     if is_local
                     else self._speakers.at_port(agent, sock)
                 )
             self._check_version(request, speaker, is_local)
             if self._stopping:
                 raise STOPPING
-            if not self._load.take(0, request.length):
-                raise Unfit(503, "too much is under way: try again")
-            try:
-                body = wire.body(request.length) if stdin is None else whole(stdin)
-                answer = self._heard(agent, body, speaker)
-            finally:
-                self._load.give_back(0, request.length)
+            body = wire.body(request.length) if stdin is None else whole(stdin)
+            answer = self._heard(agent, body, speaker)
         if speaker.forged:
-            raise Unfit(403, f"this is heard from a host alone: {speaker.why}")
+            raise TurnedDown(403, f"this is heard from a host alone: {speaker.why}")
         known[name] = speaker
         self._answered += 1
         data = msgspec.json.encode(answer) if is_local else answer.stdout.encode()
-        wire.send(200, data if data else b"{}", JSON)
+        wire.send(200, data if data else b"{}", SAYS_JSON)
 
     def _heard(self, agent: CodingAgent, body: bytes, speaker: Speaker) -> HostAnswer:
         if self._refuses and not speaker.forged:
@@ -229,11 +222,13 @@ class HookServer:
         headers = request.headers
         hosts = ("localhost",) if is_local else _names(self._port)
         if "origin" in headers or headers.get("host") not in hosts:
-            raise Unfit(403, "only hooks on this machine are heard, and no web page")
+            raise TurnedDown(403, "only hooks on this machine are heard, and no web page")
         if "stanchion-hook" not in headers:
-            raise Unfit(403, f"only hooks are heard: send the header `Stanchion-Hook: {PROTOCOL}`")
+            raise TurnedDown(
+                403, f"only hooks are heard: send the header `Stanchion-Hook: {PROTOCOL}`"
+            )
         if request.method == "POST" and headers.get("content-type", "").split(";")[0] != JSON:
-            raise Unfit(415, f"only `{JSON}` is heard")
+            raise TurnedDown(415, f"only `{JSON}` is heard")
 
     def _check_version(self, request: HookRequest, speaker: Speaker, is_local: bool) -> None:
         """Refuse another version. To a newer hook that a host has started it makes room."""
@@ -245,7 +240,7 @@ class HookServer:
             LOG.info("a hook speaks version %s: this daemon makes room for a newer one", version)
             self.stop()
             raise STOPPING
-        raise Unfit(
+        raise TurnedDown(
             426,
             f"this daemon speaks version {PROTOCOL}, and the hook `{version[:9]}`: install the "
             f"hooks again with `stanchion install`, and run `stanchion hook stop`",
@@ -253,8 +248,10 @@ class HookServer:
 
     def _serve_operator(self, sock: socket.socket, wire: HookWire, name: str) -> None:
         if name == "stop":
-            if self._speakers.is_below_host(peer_of(sock).pid):
-                raise Unfit(403, "an agent does not stop the daemon: do it from another terminal")
+            if self._speakers.is_below_host(_pid(sock)):
+                raise TurnedDown(
+                    403, "an agent does not stop the daemon: do it from another terminal"
+                )
             self.stop()
         said = DaemonStatus(
             __version__,
@@ -265,16 +262,24 @@ class HookServer:
             self._speakers.alive(),
             self._answered,
         )
-        wire.send(200, msgspec.json.encode(said), JSON)
+        wire.send(200, msgspec.json.encode(said), SAYS_JSON)
+
+
+def _pid(sock: socket.socket) -> int:
+    """The process at the other end; 0 where the system does not say."""
+    try:
+        return peer_of(sock).pid
+    except Unsupported:
+        return 0
 
 
 def _names(port: int) -> tuple[str, str]:
     return f"127.0.0.1:{port}", f"localhost:{port}"
 
 
-def _tell(wire: HookWire, unfit: Unfit) -> None:
+def _tell(wire: HookWire, turned_down: TurnedDown) -> None:
     try:
-        more = (AGAIN,) if unfit.again else ()
-        wire.send(unfit.status, f"{unfit}".encode(), PLAIN, "Connection: close", *more)
+        more = (AGAIN,) if turned_down.again else ()
+        wire.send(turned_down.status, f"{turned_down}".encode(), "Connection: close", *more)
     except HungUp:
         return

@@ -22,14 +22,12 @@ from stanchion.ops.views.veiled import veiled
 from stanchion.policy.compiled import CompiledPolicy
 
 BUILDS: Final = (
-    "make", "gmake", "ninja", "cmake --build", "meson compile", "bazel build", "cargo build",
-    "cargo check", "go build", "go install", "tsc", "npm run build*", "npm install", "npm ci",
-    "yarn build*", "yarn install", "pnpm build*", "pnpm run build*", "pnpm install",
-    "bun run build*", "bun install", "vite build", "webpack", "next build",
-    "mvn package", "mvn compile",
-    "gradle build", "gradle assemble", "gradlew build", "gradlew assemble", "dotnet build",
-    "dotnet restore", "swift build", "xcodebuild", "docker build", "podman build", "build",
-    "pip install", "uv sync", "uv build", "poetry install", "poetry build", "hatch build",
+    "make", "gmake", "ninja", "cmake --build", "bazel build", "cargo build", "cargo check",
+    "go build", "tsc", "npm run build*", "npm install", "npm ci", "yarn build*", "yarn install",
+    "pnpm build*", "pnpm run build*", "pnpm install", "bun run build*", "bun install",
+    "vite build", "webpack", "mvn package", "mvn compile", "gradle build", "gradlew build",
+    "dotnet build", "swift build", "docker build", "build", "pip install", "uv sync", "uv build",
+    "poetry install", "poetry build",
 )  # fmt: skip
 """Commands that build, or fetch what a build needs."""
 HONEST: Final = {
@@ -64,7 +62,6 @@ class PastEvent(Struct, frozen=True):
     decision: Decision
     unknown: str
     case: Callable[[], DecisionCase]
-    policy: CompiledPolicy
 
 
 class PastGroup(Struct):
@@ -137,6 +134,7 @@ class ReportTally:
     """Counts judged events, and keeps one example of each group."""
 
     def __init__(self, policy: CompiledPolicy, since_ms: int | None, until_ms: int | None) -> None:
+        self._policy = policy
         self.report = PastReport(policy.file.name, policy.hash, since_ms, until_ms)
         self._honest: Counter[str] = Counter()
         self._touched: Counter[str] = Counter()
@@ -184,7 +182,7 @@ class ReportTally:
         group.honest = dict(Counter(group.honest) + Counter(kinds))
 
     def _example(self, outcome: Outcome, event: PastEvent, guard: str, code: str) -> PastGroup:
-        reasons = explain(event.case(), event.policy).findings
+        reasons = explain(event.case(), self._policy).findings
         reason = next((one for one in reasons if (one.guard, one.code) == (guard, code)), None)
         return PastGroup(
             outcome,
@@ -195,10 +193,10 @@ class ReportTally:
             depends=event.unknown,
             example=_words(event),
             stage=str(event.stage),
-            tool=event.tool,
+            tool=veiled(event.tool),
             agent=event.agent,
-            session=event.session,
-            folder=event.folder,
+            session=veiled(event.session),
+            folder=veiled(event.folder),
             at_ms=event.at_ms,
             to_pass=() if reason is None else reason.to_pass,
             advice="" if reason is None else reason.advice,

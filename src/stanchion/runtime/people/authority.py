@@ -27,7 +27,7 @@ from stanchion.approvals.operators import (
 )
 from stanchion.approvals.proof import SpentAnswers, doubt, rostered
 from stanchion.approvals.public_key import public_of
-from stanchion.approvals.rules import Asked
+from stanchion.approvals.rules import Asked, folded
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR, may_bypass
@@ -96,6 +96,10 @@ class OperatorAuthority:
     def _named(self) -> tuple[Operator, ...]:
         """The operators whom this shield's program and its policy name."""
         return (*self._pinned, *pinned_by(self._shield.policy))
+
+    def is_agent(self, name: str) -> bool:
+        """Whether a name is that of an agent who answers tickets here, however it is spelt."""
+        return any(one.agent and folded(one.name) == folded(name) for one in self._named())
 
     def keepers(self) -> Flow[Roster]:
         """Who may change what the store holds, whoever comes with which policy: its operators, and
@@ -294,7 +298,13 @@ class OperatorAuthority:
 def pinned_by(policy: CompiledPolicy) -> tuple[Operator, ...]:
     """The operators whom a policy names; `OperatorError` where one of them cannot be."""
     found = [
-        Operator(name=name, key=public_of(entry.key).line, roles=entry.roles, agents=entry.agents)
+        Operator(
+            name=name,
+            key=public_of(entry.key).line,
+            roles=entry.roles,
+            agents=entry.agents,
+            agent=entry.agent,
+        )
         for name, entry in policy.file.operators.items()
     ]
     for one in found:

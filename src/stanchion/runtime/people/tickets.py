@@ -375,6 +375,7 @@ class Tickets:
             "grant_until": ticket.grant_until,
             **fast,
             **told(answer),
+            **({"agent": True} if self._shield.authority.is_agent(answer.act.operator) else {}),
             **told_of(ticket),
         }
         what = "ticket.voted" if ticket.state is State.OPEN else fact_of(ticket)
