@@ -376,8 +376,7 @@ def test_without_a_dialog_a_ticket_is_answered_by_a_person(project: Path) -> Non
             words = talk.call("deploy")
             assert words.refused
             (ticket,) = at.shields[0].tickets()
-            shown = words.said["systemMessage"] if agent == "claude" else words.refused
-            assert f"stanchion tickets approve {ticket.id}" in shown
+            assert f"stanchion tickets approve {ticket.id}" in words.refused
             at.shields[0].approve(ticket.id, by="ann")
             assert not talk.call("deploy").refused
             assert talk.call("deploy").refused
@@ -410,8 +409,14 @@ def test_nobody_is_asked_where_the_host_does_not_ask(mode: str, project: Path) -
 
 
 def test_nobody_is_asked_where_nobody_sits(project: Path) -> None:
-    with desk(ASKS) as at, attended("-p") as alone, other_process() as other:
-        for host in (alone, other):
+    with (
+        desk(ASKS) as at,
+        attended("-p") as alone,
+        attended("-cp", "go") as short,
+        attended("--print", "go") as long,
+        other_process() as other,
+    ):
+        for host in (alone, short, long, other):
             talk = at.talk("claude", project, speaker=Speaker(host), session=str(host.pid))
             assert talk.call("deploy").refused
         with attended() as host:
