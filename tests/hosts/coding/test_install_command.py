@@ -101,6 +101,8 @@ def test_one_minute(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"+++ {settings}" in out
     assert "switch these hooks off" in out
     assert "--managed" in out
+    kept = [home.state, home.state / "installed", home.state / "agents.json"]
+    assert [path.stat().st_mode & 0o077 for path in kept] == [0, 0, 0]
     config = read_config(home.state)
     assert config is not None
     assert config.python == sys.executable
