@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -30,6 +30,7 @@ from stanchion.dialects.penguiflow.findings import (
 from stanchion.dialects.penguiflow.guards import HEARD, PIECES, PlannerReport, guards_of, heard_of
 from stanchion.dialects.penguiflow.packs import (
     Entries,
+    GatewayConfig,
     GuardrailPolicyPack,
     Settled,
     configured,
@@ -38,7 +39,6 @@ from stanchion.dialects.penguiflow.packs import (
 )
 from stanchion.dialects.penguiflow.reports import content_of, flow_of
 from stanchion.dialects.penguiflow.rules import (
-    LONGEST_MS,
     DefaultRiskRouter,
     RuleRegistry,
     checked_inbox,
@@ -51,7 +51,6 @@ from stanchion.dialects.penguiflow.words import (
     StopSpec,
     one_text,
     shown,
-    typed,
 )
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
@@ -81,30 +80,6 @@ ENDED: Final = "kernel.cancelled"
 STANDS: Final = frozenset({"kernel.ended", ENDED, PAUSED})
 """The codes by which a run is over, or waits, because of an earlier event."""
 SEALED: Final = "the gateway has judged events already: register rules before the first one"
-
-
-class GatewayConfig(msgspec.Struct):
-    """How a gateway judges. What is assigned to one of its fields is in force from the next event
-    on."""
-
-    mode: Literal["shadow", "enforce"] = "enforce"
-    sync_timeout_ms: float = 800.0
-    sync_parallel: bool = True
-    sync_fail_open: bool = False
-    async_enabled: bool = True
-    async_fail_open: bool = False
-
-    def __post_init__(self) -> None:
-        self.checked()
-
-    def checked(self) -> None:
-        """Raise where a field says what cannot be carried out."""
-        typed(self)
-        if not 0 < self.sync_timeout_ms <= LONGEST_MS:
-            limit = f"milliseconds, more than 0, {LONGEST_MS:,} at most"
-            raise DialectError(
-                f"GatewayConfig.sync_timeout_ms is {shown(self.sync_timeout_ms)}: give {limit}"
-            )
 
 
 class GuardrailGateway:
