@@ -271,18 +271,20 @@ class GuardrailGateway:
         if decision.action == Action.RETRY:
             run.desk.take_back(decision.advice)  # the planner has it from here
         said = self._said_of(run, decision, place, heard)
-        if said.retry is not None and heard.event.event_type == "llm_before":
-            said = self._bounded(whose, said, said.retry)
-        if _ends(decision) or (decision.action == Action.RETRY and said.stop is not None):
+        if said.retry is not None:
+            said = self._bounded(whose, said, said.retry, heard)
+        if said.stop is not None and decision.action != Action.HALT:
             self._is_last(run, whose, said)  # before the end: whoever is told of that has its words
             yield from end_run(run.desk, ENDED, decision.message)
         return (yield from self._in_its_words(run, decision, said, whose))
 
     def _bounded(
-        self, whose: Whose, said: GuardrailDecision, retry: RetrySpec
+        self, whose: Whose, said: GuardrailDecision, retry: RetrySpec, heard: PlannerReport
     ) -> GuardrailDecision:
         """A RETRY before a request, or a STOP when all its attempts are used and the planner has
         not done what its message says."""
+        if heard.event.event_type != "llm_before":
+            return said
         used = self._retried.setdefault(whose, {})
         used[said.rule_id] = used.get(said.rule_id, 0) + 1
         if used[said.rule_id] <= retry.max_attempts:
@@ -456,11 +458,6 @@ class GuardrailGateway:
         self._closed = True
         if self._shield is not None:
             self._shield.close()
-
-
-def _ends(decision: Decision) -> bool:
-    """Whether the word for a decision is STOP, and the run is not over by itself."""
-    return Action.BLOCK <= decision.action < Action.HALT and decision.code != PAUSED
 
 
 def _risky(builder: Any) -> Any:
