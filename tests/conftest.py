@@ -26,6 +26,9 @@ from tests.workers import (  # noqa: F401 - pytest finds them here
 # What is made while tests are collected keeps out of the developer's own folders, too.
 WORLDS: Final = Path(tempfile.mkdtemp(prefix="stanchion-tests-"))
 NUMBERS: Final = itertools.count()
+BEGUN: Final = itertools.count(1)
+SETTLED: Final = 250
+"""After so many tests what is left of them is taken to stay."""
 os.environ["STANCHION_STATE_DIR"] = str(WORLDS / "collecting")
 
 LONG: Final = frozenset(
@@ -84,6 +87,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000)
     gc.enable()
+
+
+def pytest_runtest_setup() -> None:
+    """Keep what tests have left for good out of the collector's way, too, from time to time: tests
+    that search for what is thrown away would search all of it, each time."""
+    if next(BEGUN) % SETTLED == 0:
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_unconfigure() -> None:

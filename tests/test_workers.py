@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,7 @@ def played(folder: Path, source: str, *options: str) -> subprocess.CompletedProc
     return subprocess.run(
         [sys.executable, "-m", "pytest", *words],
         cwd=folder,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,

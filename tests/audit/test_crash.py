@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = 250 if os.environ.get("STANCHION_SOAK") else 20
+KILLS = 250 if os.environ.get("STANCHION_SOAK") else 10
 
 
 @pytest.mark.parametrize("seed", [1, 2])

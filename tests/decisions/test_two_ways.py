@@ -78,10 +78,10 @@ def _find_honest() -> Iterator[Case]:
 EVERY: Final = NAMED | BEFALLEN | PLAINLY
 SOURCES: Final[dict[str, Callable[[], Iterable[Session]]]] = {
     "written": NAMED.values,
-    "plain": lambda: some(PLAINLY.values(), 20, "plain"),
+    "plain": lambda: some(PLAINLY.values(), 40, "plain"),
     "befallen": lambda: some(BEFALLEN.values(), 7, "befallen"),
-    "near misses": lambda: map(Session, draw_cases(1_000 if SOAK else 6)),
-    "tables": lambda: map(Session, map(unhurry, some(tables.cases(), 250, "tables"))),
+    "near misses": lambda: map(Session, draw_cases(1_000 if SOAK else 3)),
+    "tables": lambda: map(Session, map(unhurry, some(tables.cases(), 500, "tables"))),
     "honest": lambda: map(Session, map(unhurry, some(_find_honest(), 100, "honest"))),
     "drawn": lambda: map(Session, map(unhurry, drawing.cases(2_000 if SOAK else 0))),
 }

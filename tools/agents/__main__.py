@@ -51,7 +51,7 @@ from tools.agents.cells import (
 )
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "reference" / "coding-agents.md"
+PAGE: Final = ROOT / "docs" / "explanation" / "coding-agents.md"
 BEGIN, END = "<!-- measured by make test-agents -->\n", "<!-- end of what is measured -->\n"
 INSIDE: Final = "STANCHION_AGENTS_INSIDE"
 

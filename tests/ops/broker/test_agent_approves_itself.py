@@ -51,9 +51,6 @@ TRIES = {
     "enrol": "Shield.load('broker:' + sys.argv[1]).enrol('add', None, 'me')",
     "reload": "Shield.load('broker:' + sys.argv[1]).reload({'name': 'p'})",
     "state": "Shield.load('default', store=sys.argv[2] + '/state.db').approve('a' * 12, by='ann')",
-    "environment": (
-        "os.environ.update(STANCHION_STATE_DIR=sys.argv[2]) or Shield.load('default').resume()"
-    ),
     "noise": "Shield.load('broker:' + sys.argv[1]).answer(b'{}')",
     "unproven": "Shield.load('broker:' + sys.argv[1]).answer(sys.argv[3].encode())",
     "replace": "os.rename(sys.argv[2], sys.argv[2] + '.x')",
@@ -62,8 +59,19 @@ TRIES = {
         "subprocess.run([sys.executable, '-m', 'stanchion', 'tickets', 'list'], check=True, "
         "capture_output=True, env={**os.environ, 'STANCHION_STATE_DIR': sys.argv[2]})"
     ),
+    "environment": (
+        "os.environ.update(STANCHION_STATE_DIR=sys.argv[2]) or Shield.load('default').resume()"
+    ),
 }
-"""What it tries, each in a program of its own that has to fail."""
+"""What it tries, one after the other; each has to fail, and so does the payment after it."""
+
+TRY = """
+try:
+    {attempt}
+    print("done")
+except BaseException as error:
+    print(type(error).__name__)
+"""
 
 
 class Scene:
@@ -112,12 +120,9 @@ def test_nothing_that_it_tries_lets_the_payment_happen_or_changes_anything(scene
         (ticket,) = shield.tickets()
     act = wish_of(ticket).act("ann", OPERATOR, wall_ms() + 60_000, True, "")
     forged = json.dumps(json.loads(Answer(act=act, way="terminal").bytes))  # type: ignore[arg-type]
-    for name, attempt in TRIES.items():
-        code = (
-            f"try:\n    {attempt}\n    print('done')\nexcept BaseException as error:\n    "
-            f"print(type(error).__name__)"
-        )
-        tried, asked = scene.asks(code, forged).split("\n")
+    code = "print(asked())".join(TRY.format(attempt=attempt) for attempt in TRIES.values())
+    said = scene.asks(code, forged).splitlines()
+    for name, tried, asked in zip(TRIES, said[::2], said[1::2], strict=True):
         assert tried != "done", name
         assert asked == "refused", name
     with scene.shield() as shield:
