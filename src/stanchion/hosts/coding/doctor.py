@@ -112,22 +112,24 @@ def _own_hooks(
     data: Mapping[str, Any], change: Callable[[str, dict[str, Any]], dict[str, Any]]
 ) -> dict[str, list[Any]]:
     """Our own hooks in settings, by their events, each as it is after a change."""
-    hooks = data.get("hooks")
-    events = hooks.items() if isinstance(hooks, dict) else ()
-    found = {
-        event: [
-            {**group, "hooks": [change(event, hook) for hook in group["hooks"] if is_ours(hook)]}
-            for group in groups
-            if isinstance(group, dict) and isinstance(group.get("hooks"), list)
-        ]
-        for event, groups in events
-        if isinstance(groups, list)
-    }
-    return {
-        event: kept
-        for event, groups in found.items()
-        if (kept := [group for group in groups if group["hooks"]])
-    }
+    found = {}
+    try:
+        for event, groups in data.get("hooks", {}).items():
+            if isinstance(groups, list):  # Codex has other keys beside the events
+                own = [
+                    [change(event, one) for one in group["hooks"] if is_ours(one)]
+                    for group in groups
+                ]
+                found[event] = [
+                    {**group, "hooks": hooks}
+                    for group, hooks in zip(groups, own, strict=True)
+                    if hooks
+                ]
+    except (AttributeError, KeyError, TypeError):
+        raise BadSettings(
+            "its `hooks` are not lists of groups of hooks: correct that first"
+        ) from None
+    return {event: groups for event, groups in found.items() if groups}
 
 
 def _as_it_is(_: str, hook: dict[str, Any]) -> dict[str, Any]:
@@ -177,7 +179,7 @@ def _trials(agent: str, program: str, levels: list[str], at: HostPlaces) -> Iter
         why = " ".join(honest.results)[:400] if honest.results else honest.said
         yield DoctorCheck("fails", about, f"it did not run: {why}")
     about, alive = "a call with our end dead", False
-    if all(LEVELS[agent][name].managed for name in levels):
+    if any(LEVELS[agent][name].managed for name in levels):
         yield DoctorCheck(
             "told", about, "not tried: settings that only root writes stay as they are"
         )
