@@ -92,7 +92,7 @@ def test_recorded_sessions_of_both_agents_are_judged(
     assert by_code(found)["shell.remote_code"] == ("stopped", 2)
     assert (found["unreadable"], found["unknown_kinds"], found["unopened"]) == (0, {}, {})
     assert (found["copies"], found["refused"]) == (1, 14)
-    assert set(by_code(found)) == {"shell.remote_code", "evidence.untested", "files.protected"}
+    assert set(by_code(found)) == {"shell.remote_code", "files.protected"}
 
 
 def test_one_agent_or_one_file_can_be_asked_for(
