@@ -28,7 +28,13 @@ from typing import Any, Final, NamedTuple
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.program import host_version
 from stanchion.hosts.coding.rehearsal import Rehearsed, rehearse, surroundings_in
-from stanchion.hosts.coding.settings import LEVELS, HostPlaces, is_ours
+from stanchion.hosts.coding.settings import (
+    LEVELS,
+    AgentsConfig,
+    HostPlaces,
+    is_ours,
+    write_config,
+)
 from tools.agents.cells import (
     ASKED,
     BREAKS,
@@ -180,6 +186,10 @@ def installed(agent: str, way: str, programs: str, top: Path) -> Iterator[Column
     level = LEVELS[agent]["managed" if managed else "user"]
     if managed:
         state = Path(_home()) / ".local" / "state" / "stanchion"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        write_config(state, AgentsConfig(port=port, python=sys.executable))
     own = {**at.environ, "STANCHION_STATE_DIR": str(state)}
     at = HostPlaces(at.project, at.home, own)
     program = shutil.which(agent, path=programs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -36,7 +36,6 @@ from stanchion.hosts.coding.installing import (
 from stanchion.hosts.coding.program import (
     OLDEST,
     ProgramFailed,
-    forget_hooks,
     host_version,
     trust_hooks,
 )
@@ -63,68 +62,64 @@ NOT_WRITTEN: Final = 1
 
 
 class Job(NamedTuple):
-    """The settings of an agent that hooks are put into, or taken out of."""
+    """Whose settings hooks are put into, or taken out of. `notes` is the file in which Codex writes
+    down what it trusts, if the hooks are called only then."""
 
     agent: str
+    named: str
     level: SettingsLevel
     at: HostPlaces
     state: Path
-    forms: Mapping[Path, SettingsForm]
-
-    @property
-    def path(self) -> Path:
-        """The file of its hooks."""
-        return self.level.path(self.at)
-
-    @property
-    def trusting(self) -> Path:
-        """The file in which Codex writes down what it trusts."""
-        return self.at.folder_of("codex") / "config.toml"
-
-    @property
-    def mode(self) -> int:
-        """Who may read what is new: settings that hold for everybody are read by everybody."""
-        return 0o644 if self.level.managed else 0o600
+    path: Path
+    notes: Path | None
 
 
-def _job(args: Args, form: Callable[[Path, SettingsLevel, Path], SettingsForm]) -> Job:
-    named = [level for level in LEVELS[args.agent] if getattr(args, level)]
-    level = LEVELS[args.agent][named[0] if named else "user"]
+def _job(args: Args) -> Job:
+    levels = LEVELS[args.agent]
+    named = next((name for name in levels if getattr(args, name)), "user")
+    level = levels[named]
     if level.managed and os.geteuid() != 0 and not args.dry_run:
         raise BadInput(
             "`--managed` writes what the agent cannot change, so it needs root: run it with `sudo`"
         )
     at = HostPlaces(Path.cwd(), Path.home(), dict(os.environ))
-    state = state_folder(os.environ)
-    path = level.path(at)
-    return Job(args.agent, level, at, state, {path: form(path, level, state)})
+    trusts = args.agent == "codex" and not level.managed
+    notes = at.folder_of("codex") / "config.toml" if trusts else None
+    return Job(args.agent, named, level, at, state_folder(os.environ), level.path(at), notes)
 
 
 def _install(args: Args) -> int:
-    config = _config(args, state_folder(os.environ))
-    job = _job(args, lambda path, level, state: _hooks(args, config, path, level, state))
+    job = _job(args)
+    managed, config = job.level.managed, _config(args, job.state)
+    # Settings that hold for everybody name nothing that is one user's: neither a port, which
+    # another user could take, nor a folder.
+    state = "~" if managed else str(job.state)
+    port = None if managed or args.command_hooks else config.port
+    hooks = hooks_of(job.agent, HookCaller(sys.executable, state, port))
+    forms = {job.path: hooks_form(job.path, hooks, managed)}
     if args.mcp:
-        job = job._replace(forms={**job.forms, **_servers(job)})
-    _check_version(args)
-    if job.level.managed:
-        _check_owners(args)
-    status = _carried_out(args, job, plan_install)
+        forms[_servers(job)] = servers_form(OURS, "mcp")
+    if not args.anyway:
+        _check_version(job)
+    if managed and not args.anyway:
+        _check_owners()
+    status = _carried_out(args, job, plan_install, forms)
     if status == 0 and not args.dry_run:
-        if not job.level.managed:
+        if not managed:
             write_config(job.state, config)
         _tell_installed(job)
     return status
 
 
 def _uninstall(args: Args) -> int:
-    job = _job(args, lambda path, level, _: hooks_form(path, {}, level.managed))
+    job = _job(args)
+    forms = {job.path: hooks_form(job.path, {}, job.level.managed)}
     servers = None if job.level.servers is None else job.level.servers(job.at)
-    forms = dict(job.forms)
     if servers is not None and (args.mcp or is_known(servers, job.state)):
         forms[servers] = servers_form(OURS, "")
-    if _trusts(job) and is_known(job.trusting, job.state):
-        forms[job.trusting] = AS_IT_IS
-    return _carried_out(args, job._replace(forms=forms), plan_uninstall, _forget)
+    if job.notes is not None and is_known(job.notes, job.state):
+        forms[job.notes] = AS_IT_IS
+    return _carried_out(args, job, plan_uninstall, forms)
 
 
 def _settings_work(work: Work) -> Work:
@@ -160,56 +155,42 @@ def _free_port() -> int:
     raise BadInput(f"no port from {PORT} on is free: install with `--command-hooks`")
 
 
-def _hooks(
-    args: Args, config: AgentsConfig, path: Path, level: SettingsLevel, state: Path
-) -> SettingsForm:
-    # Settings that hold for everybody name nothing that is one user's: neither a port, which
-    # another user could take, nor a folder.
-    mine = not level.managed and not args.command_hooks
-    caller = HookCaller(
-        sys.executable, "~" if level.managed else str(state), config.port if mine else None
-    )
-    return hooks_form(path, hooks_of(args.agent, caller), level.managed)
-
-
-def _check_version(args: Args) -> None:
+def _check_version(job: Job) -> None:
     """Refuse a host that is too old; say so where nobody knows."""
-    found = host_version(args.agent, os.environ)
-    oldest = OLDEST.get(args.agent)
+    found, oldest = host_version(job.agent, job.at.environ), OLDEST.get(job.agent)
     if found is None:
-        note(f"`{args.agent}` is not on PATH: which version is started is not known")
-    elif oldest is not None and found < oldest and not args.anyway:
+        note(f"`{job.agent}` is not on PATH: which version is started is not known")
+    elif oldest is not None and found < oldest:
         now, first = (".".join(map(str, one)) for one in (found, oldest))
         raise BadInput(
-            f"{args.agent} {now} goes on where a hook fails, without a word: update it to {first} "
+            f"{job.agent} {now} goes on where a hook fails, without a word: update it to {first} "
             f"or later, or install with `--anyway`"
         )
 
 
-def _check_owners(args: Args) -> None:
+def _check_owners() -> None:
     """Refuse programs for settings that hold for everybody which others than root can change."""
     python = Path(sys.executable)
     for program in (python, python.resolve(), CLIENT.resolve()):
         for path in (program, *program.parents):
             about = path.stat()
             loose = about.st_mode & 0o022 and not about.st_mode & 0o1000
-            if (about.st_uid != 0 or loose) and not args.anyway:
+            if about.st_uid != 0 or loose:
                 raise BadInput(
                     f"`{path}` can be changed by others than root, and with it what `{program}` "
                     f"does: install Stanchion where only root writes, or give `--anyway`"
                 )
 
 
-def _carried_out(
-    args: Args,
-    job: Job,
-    plan: Callable[[Path, SettingsForm, Path], SettingsChange],
-    first: Callable[[Job], None] = lambda _: None,
-) -> int:
-    """Show what is to be done, ask, and do it, after something else that is to be done first; gives
-    the exit status."""
+Plan = Callable[[Path, SettingsForm, Path], SettingsChange]
+
+
+def _carried_out(args: Args, job: Job, plan: Plan, forms: Mapping[Path, SettingsForm]) -> int:
+    """Show what is to be done, ask, and do it; gives the exit status."""
+    # Settings that hold for everybody are read by everybody.
+    mode = 0o644 if job.level.managed else 0o600
     for _ in range(ATTEMPTS):
-        plans = [plan(path, form, job.state) for path, form in job.forms.items()]
+        plans = [plan(path, form, job.state) for path, form in forms.items()]
         changes = [one for one in plans if one.changes]
         for line in [line for change in changes for line in change.diff()]:
             tell(line)
@@ -221,9 +202,8 @@ def _carried_out(
             tell("nothing is written")
             return NOT_WRITTEN
         try:
-            first(job)
             for one in plans:
-                one.carry_out(job.state, job.mode)
+                one.carry_out(job.state, mode)
             return 0
         except FileChanged as error:
             note(f"`{error.filename}` was changed meanwhile, so it is read again")
@@ -240,8 +220,11 @@ def _agreed(files: int) -> bool:
 
 def _tell_installed(job: Job) -> None:
     tell(f"the hooks of {job.agent} are in `{job.path}`")
-    level = next(name for name, one in LEVELS[job.agent].items() if one is job.level)
-    for line in (*_trusted(job), *(kept_from(level, job.at) if job.agent == "claude" else ())):
+    if job.notes is not None:
+        before = read_foreign(job.notes)
+        tell(_trusted(job))
+        remember(before, job.state)
+    for line in kept_from(job.named, job.at) if job.agent == "claude" else ():
         tell(line)
     tell(job.level.off)
     if not job.level.managed:
@@ -249,43 +232,24 @@ def _tell_installed(job: Job) -> None:
     tell(f"start {job.agent} anew, then see that it holds: `stanchion doctor {job.agent}`")
 
 
-def _trusts(job: Job) -> bool:
-    """Whether hooks are called only once the host trusts them."""
-    return job.agent == "codex" and not job.level.managed
-
-
-def _trusted(job: Job) -> Iterator[str]:
-    """Have the host trust the hooks that its user has just agreed to."""
-    if not _trusts(job):
-        return
-    before = read_foreign(job.trusting)
+def _trusted(job: Job) -> str:
+    """Have Codex trust the hooks that its user has just agreed to; says what came of it."""
     try:
         if trust_hooks(job.at.project, job.at.environ, job.path):
-            yield "Codex trusts them: it would not call them otherwise"
-        else:
-            yield (
-                "Codex does not read them, since it does not trust this folder: start `codex` "
-                "here, trust the folder, and install again"
-            )
+            return "Codex trusts them: it would not call them otherwise"
+        return (
+            "Codex does not read them, since it does not trust this folder: start `codex` here, "
+            "trust the folder, and install again"
+        )
     except ProgramFailed as error:
-        yield (
+        return (
             f"Codex calls them once you have trusted them: start `codex`, and do so in `/hooks` "
             f"(it could not be told so from here: {error})"
         )
-    remember(before, job.state)
 
 
-def _forget(job: Job) -> None:
-    if not _trusts(job) or is_known(job.trusting, job.state, unchanged=True):
-        return
-    try:
-        forget_hooks(job.at.project, job.at.environ, job.path)
-    except ProgramFailed as error:
-        note(f"`{job.trusting}` still says that Codex trusted these hooks: {error}")
-
-
-def _servers(job: Job) -> Mapping[Path, SettingsForm]:
-    """The MCP servers of the same level, behind the proxy."""
+def _servers(job: Job) -> Path:
+    """The file of the MCP servers of the same level."""
     if job.level.servers is None:
         raise BadInput(
             "`--mcp` is for claude: Codex has its servers in `config.toml`, where `stanchion mcp "
@@ -294,7 +258,7 @@ def _servers(job: Job) -> Mapping[Path, SettingsForm]:
     file = job.level.servers(job.at)
     if not file.exists():
         raise BadInput(f"`--mcp` finds no servers: there is no `{file}`")
-    return {file: servers_form(OURS, "mcp")}
+    return file
 
 
 LEVEL: Final = OptionGroup(

@@ -26,7 +26,7 @@ from stanchion.cli.command import (
     option,
 )
 from stanchion.cli.printing import labelled, progress, put_view
-from stanchion.cli.terminal import Terminal, tell, warn
+from stanchion.cli.terminal import Terminal, tell, visible, warn
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.played import PlayedEvent, PlayedSession
 from stanchion.hosts.coding.transcripts import (
@@ -43,6 +43,7 @@ from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.explain import DecisionCase, case_just_made
 from stanchion.ops.views.past import PastEvent, PastGroup, PastReport, ReportTally, honest_words
 from stanchion.ops.views.runs import runs
+from stanchion.ops.views.veiled import veiled
 from stanchion.policy.load import load_policy
 from stanchion.stores.memory import wall_ms
 
@@ -73,7 +74,7 @@ def report(args: Args) -> int:
         counting.session(PlayedSession(session, policy).play(events, met))
     done = tally.done()
     done.lines, done.unreadable = met.lines, met.unreadable
-    done.unknown_kinds, done.unopened = dict(met.unknown), met.unopened
+    done.unknown_kinds, done.unopened = veiled(dict(met.unknown)), veiled(met.unopened)
     return put_view(done, partial(_lines, args.day), args.json)
 
 
@@ -97,7 +98,7 @@ def import_(args: Args) -> int:
                 if trail.trouble:
                     raise BadInput(f"the trail in `{into}` cannot be written: {trail.trouble}")
     for words in _left_out(met.lines, met.unreadable, met.unknown, met.unopened):
-        warn(words)
+        warn(veiled(words))
     known = f"; {counted(len(found) - len(new), 'session')} stood there before" if there else ""
     tell(f"{counted(judged, 'event')} of {counted(len(new), 'session')} imported{known}")
     tell(f"read them with `stanchion runs --trail {into}`")
@@ -120,7 +121,7 @@ def _sessions(args: Args) -> tuple[list[RecordedSession], TranscriptLines]:
     if found:
         return found, met
     for words in _left_out(0, 0, {}, met.unopened):
-        warn(words)
+        warn(veiled(words))
     where = ", ".join([f"`{home}`" for agent in looked for home in homes(agent, os.environ)])
     elsewhere = "if they are elsewhere, set CLAUDE_CONFIG_DIR or CODEX_HOME, or name the files"
     raise BadInput(f"there are no transcripts{f' in {where}' if where else ''}: {elsewhere}")
@@ -249,7 +250,8 @@ def _lines(day: str | None, found: PastReport, terminal: Terminal) -> Iterator[s
 def _wrapped(words: str, terminal: Terminal) -> list[str]:
     import textwrap
 
-    return [words] if terminal.width is None else textwrap.wrap(words, terminal.width)
+    line = visible(words)
+    return [line] if terminal.width is None else textwrap.wrap(line, terminal.width)
 
 
 def _sum(day: str | None, found: PastReport) -> str:
@@ -291,7 +293,7 @@ def _group(group: PastGroup, terminal: Terminal) -> Iterator[str]:
     if group.sessions > 1:
         times += f" in {group.sessions:,} sessions"
     by = f"{group.code} by `{group.guard}`" if group.guard else group.code
-    yield f"{terminal.paint(title, style)}  {times}  {by if by else 'other findings'}"
+    yield f"{terminal.paint(title, style)}  {times}  {visible(by) if by else 'other findings'}"
     what = {"tool_result": "result of ", "error": "failure of "}.get(group.stage, "")
     shown = f"{what}{group.tool} {group.example[:EXAMPLE_SHOWN]}" if group.tool else ""
     when = _local(group.at_ms).strftime("%d %b %H:%M")

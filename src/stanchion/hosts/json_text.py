@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
@@ -51,12 +52,6 @@ class _Place(NamedTuple):
     begins: int
     value: _Value
     comma: int | None
-
-
-class _Edit(NamedTuple):
-    begins: int
-    ends: int
-    text: str
 
 
 def read_json(text: str) -> dict[str, Any]:
@@ -156,13 +151,14 @@ class _Layout:
         self._indent = "  " if indent is None else indent[1]
         self._end = "\r\n" if "\r\n" in text else "\n"
         self._tokens = [(hit.start(), hit.end(), hit[0]) for hit in _TOKEN.finditer(text)]
-        self._edits: list[_Edit] = []
+        self._edits: list[tuple[int, int, str]] = []
 
     def made(self) -> str:
-        """The text with its edits, the last one first."""
+        """The text with its edits, the last one first; of those at one place the first one stands
+        first."""
         made = self._text
-        for _, edit in sorted(enumerate(self._edits), key=_in_order, reverse=True):
-            made = made[: edit.begins] + edit.text + made[edit.ends :]
+        for begins, ends, new in sorted(self._edits, key=itemgetter(0))[::-1]:
+            made = made[:begins] + new + made[ends:]
         return made
 
     def compare(self, value: _Value, old: Any, new: Any) -> None:
@@ -175,18 +171,21 @@ class _Layout:
             added = [(f"{json.dumps(name)}: ", one) for name, one in new.items() if name not in old]
             self._members(value, kept, added)
         elif isinstance(old, list) and isinstance(new, list):
-            if len(old) == len(new):
-                for element, one, other in zip(value.members, old, new, strict=True):
-                    self.compare(element.value, one, other)
-                return
-            same = list[_Place]()
-            for element, one in zip(value.members, old, strict=True):
-                if len(same) < len(new) and json.dumps(new[len(same)]) == json.dumps(one):
-                    same.append(element)
-            self._members(value, same, [("", one) for one in new[len(same) :]])
+            self._compare_lists(value, old, new)
         elif json.dumps(old) != json.dumps(new):
             margin = _margin(self._text, value.begins)
-            self._edits.append(_Edit(value.begins, value.ends, self._dumped(new, margin)))
+            self._edits.append((value.begins, value.ends, self._dumped(new, margin)))
+
+    def _compare_lists(self, value: _Value, old: list[Any], new: list[Any]) -> None:
+        if len(old) == len(new):
+            for element, one, other in zip(value.members, old, new, strict=True):
+                self.compare(element.value, one, other)
+            return
+        same = list[_Place]()
+        for element, one in zip(value.members, old, strict=True):
+            if [json.dumps(one)] == [json.dumps(each) for each in new[len(same) :][:1]]:
+                same.append(element)
+        self._members(value, same, [("", one) for one in new[len(same) :]])
 
     def _members(self, value: _Value, kept: list[_Place], added: list[tuple[str, Any]]) -> None:
         """Take out the members that are not kept, and put others behind the last one."""
@@ -196,9 +195,9 @@ class _Layout:
         last = kept[-1] if kept else None
         ending = bool(value.members) and value.members[-1].comma is not None
         if last is not None and last.comma is None and added:
-            self._edits.append(_Edit(last.value.ends, last.value.ends, ","))
+            self._edits.append((last.value.ends, last.value.ends, ","))
         elif last is not None and last.comma is not None and not (added or ending):
-            self._edits.append(_Edit(last.comma, last.comma + 1, ""))
+            self._edits.append((last.comma, last.comma + 1, ""))
         if added:
             self._append(value, last, added, "," if ending else "")
 
@@ -210,7 +209,7 @@ class _Layout:
         line = any(
             end == begins and token.startswith("//") for _, end, token in self._tokens
         ) and not re.match(r"[ \t]*\r?\n", self._text[ends:])
-        self._edits.append(_Edit(begins, ends, self._end if line else ""))
+        self._edits.append((begins, ends, self._end if line else ""))
 
     def _append(
         self, value: _Value, last: _Place | None, added: list[tuple[str, Any]], ending: str
@@ -225,12 +224,12 @@ class _Layout:
             margin = _margin(self._text, last.begins)
         if one_line:
             made = ", ".join([f"{name}{self._dumped(one, None)}" for name, one in added])
-            self._edits.append(_Edit(at, at, f" {made}{ending}"))
+            self._edits.append((at, at, f" {made}{ending}"))
             return
         begun = self._end + margin
         made = f",{begun}".join([f"{name}{self._dumped(one, margin)}" for name, one in added])
         tail = "" if "\n" in self._text[at:closes] else self._end + outer
-        self._edits.append(_Edit(at, at, f"{begun}{made}{ending}{tail}"))
+        self._edits.append((at, at, f"{begun}{made}{ending}{tail}"))
 
     def _dumped(self, data: Any, margin: str | None) -> str:
         """A value as text, each of its lines behind a margin; in one line without one."""
@@ -238,11 +237,6 @@ class _Layout:
             return json.dumps(data, ensure_ascii=False)
         made = json.dumps(data, indent=self._indent, ensure_ascii=False)
         return made.replace("\n", self._end + margin)
-
-
-def _in_order(edit: tuple[int, _Edit]) -> tuple[int, int]:
-    """Where an edit is; of those at one place the first one stands first."""
-    return edit[1].begins, edit[0]
 
 
 def _margin(text: str, begins: int) -> str:

@@ -45,11 +45,6 @@ for line in sys.stdin:
     if said["method"] == "config/batchWrite":
         with open(notes, "a") as file:
             for edit in params["edits"]:
-                if edit["value"] is None:
-                    gone = json.loads(edit["keyPath"].removeprefix("hooks.state."))
-                    text = trusted().replace(gone, "")
-                    open(notes, "w").write(text)
-                    continue
                 for key, value in edit["value"].items():
                     file.write(f"# {{key}} {{value['trusted_hash']}}\\n")
     print(json.dumps(dict(method="some/notice")), flush=True)
@@ -245,13 +240,12 @@ def test_codex_trusts_what_its_user_agreed_to(
     assert not (home.codex / "hooks.json").exists()
 
 
-def test_codex_forgets_them_in_a_file_that_has_changed(home: Home) -> None:
+def test_what_others_have_written_there_since_stays(home: Home) -> None:
     notes = home.codex / "config.toml"
     assert main(["install", "codex", "--yes"]) == 0
     notes.write_text(notes.read_text() + 'model = "y"\n')
     assert main(["uninstall", "codex", "--yes"]) == 0
-    assert "hooks.json" not in notes.read_text()
-    assert 'model = "y"\n' in notes.read_text()
+    assert notes.read_text().endswith('model = "y"\n')
     assert not list((home.state / "installed").iterdir())
 
 

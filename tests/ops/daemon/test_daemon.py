@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from stanchion.hosts.coding import carrier, client
+from stanchion.locks.files import is_held
 from stanchion.ops.daemon import launch
 from stanchion.ops.daemon.server import DaemonStatus
 from tests.hosts.coding.stand_ins import PYTHON, StandIn, body
@@ -135,6 +136,7 @@ def test_one_that_was_killed_is_replaced_and_its_sessions_go_on(home: Home) -> N
     first = home.status()
     assert first is not None
     os.kill(first.pid, signal.SIGKILL)
+    wait_for(lambda: not is_held(home.state / "agents" / launch.LOCK))
     assert is_allowed(home.hook(host))
     second = home.status()
     assert second is not None
@@ -154,7 +156,8 @@ def test_one_of_another_version_makes_room_for_a_newer_hook(home: Home) -> None:
     # The daemon that comes next is of the same version here, and makes room again.
     assert done["status"] == 2
     assert "Stanchion refuses" in done["stderr"]
-    wait_for(lambda: not Path(f"/proc/{first.pid}").exists())
+    status = home.status()
+    assert status is None or status.pid != first.pid
     older = newer.replace("PROTOCOL = 2", "PROTOCOL = 0")
     (home.root / "carrier.py").write_text(older, "utf-8")
     done = host.does("hook", [*words, "deadline=20"], body())

@@ -21,6 +21,8 @@ PAUSE_S = 0.02
 FOLDER, SOCKET, STARTING, LOG = "agents", "daemon.sock", "starting", "daemon.log"
 """The daemon's folder in the state folder, and what is in it."""
 CONFIG = "agents.json"
+SHORT = 90
+"""How long the path of a socket may be, without its own name."""
 
 UNBLOCKED = ("Stop", "SubagentStart", "SubagentStop", "SessionStart", "SessionEnd", "PreCompact")
 """Events at which a refusal would make an agent go on, or is not heard: they are told alone."""
@@ -104,17 +106,26 @@ def _answered(agent: str, state: str, body: bytes | None) -> bytes:
             sock.close()
 
 
+def folder_in(state: str) -> str:
+    """The daemon's folder by a name that is short enough for a socket in it."""
+    folder = f"{state}/{FOLDER}"
+    if len(folder.encode()) < SHORT or sys.platform != "linux":
+        return folder
+    return f"/proc/self/fd/{posix.open(folder, posix.O_RDONLY)}"
+
+
 def connected(state: str) -> _socket.socket | None:
     """A connection to the daemon; `None` where there is none."""
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        posix.chdir(f"{state}/{FOLDER}")  # the path of a socket may be short alone
-        sock.connect(SOCKET)
+        sock.connect(f"{folder_in(state)}/{SOCKET}")
     except (FileNotFoundError, ConnectionRefusedError):
         sock.close()
         return None
-    who = sock.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
-    if int.from_bytes(who[4:8], sys.byteorder) != posix.geteuid():
+    asks = getattr(_socket, "SO_PEERCRED", 0)
+    who = sock.getsockopt(_socket.SOL_SOCKET, asks, 12)[4:8] if asks else b""
+    if who and int.from_bytes(who, sys.byteorder) != posix.geteuid():
+        sock.close()
         raise Refuse(f"another user listens in `{state}`: give Stanchion a folder of your own")
     return sock
 
@@ -131,7 +142,10 @@ def exchanged(sock: _socket.socket, agent: str, body: bytes | None) -> bytes:
             sock.sendmsg([sent], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, fd)])
         else:
             sock.sendall(sent + body)
-        parts = bytearray()
+    except OSError:  # it cannot have been heard, for it was not sent to its end
+        raise Again from None
+    parts = bytearray()
+    try:
         while part := sock.recv(1 << 16):
             parts += part
             if len(parts) > LARGEST:
@@ -200,12 +214,10 @@ def _read() -> bytes:
 
 
 def _peeked() -> bytes:
-    """The beginning of what a socket holds, which stays in it."""
+    """The beginning of what the host says on a socket, which stays in it."""
     sock = _socket.socket(fileno=posix.dup(0))
     try:
-        return sock.recv(1 << 12, _socket.MSG_PEEK | _socket.MSG_DONTWAIT)
-    except OSError:
-        return b""
+        return sock.recv(1 << 12, _socket.MSG_PEEK)
     finally:
         sock.close()
 

@@ -137,38 +137,27 @@ def _in_toml(text: str, hooks: Mapping[str, Any]) -> str:
     whole, text = text, _BLOCK.sub("", text)
     old = _toml(text)
     end = "\r\n" if "\r\n" in text else "\n"
-    theirs, features = _table(old, "hooks"), _table(old, "features")
-    head = [f"{ONLY_TOML} = true"] if ONLY_TOML not in old else []
-    head += ["features.hooks = true"] if "hooks" not in features else []
-    tail = ["[hooks]", f"managed_dir = {_quoted(FOLDER)}"] if "managed_dir" not in theirs else []
+    pins = {ONLY_TOML: f"{ONLY_TOML} = true", "features": "features.hooks = true"}
+    head = [line for name, line in pins.items() if name not in old]
+    theirs = old.get("hooks", {})
+    tail = ["[hooks]", f"managed_dir = {_quoted(FOLDER)}"]
+    tail = tail if isinstance(theirs, dict) and "managed_dir" not in theirs else []
     for event, group in hooks.items():
         tail += [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]"]
         tail += [f"{name} = {_quoted(one)}" for name, one in group["hooks"][0].items()]
-    blocks = [end.join([_BEGINS, *lines, _ENDS, ""]) if lines else "" for lines in (head, tail)]
-    if _BLOCK.findall(whole) == [block for block in blocks if block]:
+    blocks = [end.join([_BEGINS, *lines, _ENDS, ""]) for lines in (head, tail) if lines]
+    if _BLOCK.findall(whole) == blocks:
         return whole
-    made = blocks[0] + text + ("" if text.endswith("\n") or not text else end) + blocks[1]
-    added = {event: [*theirs.get(event, []), group] for event, group in hooks.items()}
-    wanted = {
-        **old,
-        ONLY_TOML: True,
-        "features": {**features, "hooks": True},
-        "hooks": {"managed_dir": FOLDER, **theirs, **added},
-    }
-    try:
-        if tomllib.loads(made) == wanted:
+    gap = "" if text.endswith("\n") or not text else end
+    made = "".join([*blocks[:-1], text, gap, blocks[-1]])
+    with suppress(BadSettings, AttributeError):
+        new = _toml(made)
+        if new[ONLY_TOML] is True and new["features"].get("hooks") is True:
             return made
-    except tomllib.TOMLDecodeError:
-        pass
     raise BadSettings(
         f"it says something else of hooks: give it `{ONLY_TOML} = true`, `hooks = true` in "
         f"`[features]`, and `managed_dir` in `[hooks]`"
     )
-
-
-def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = data.get(name, {})
-    return found if isinstance(found, dict) else {}
 
 
 def _toml(text: str) -> dict[str, Any]:
@@ -216,12 +205,9 @@ def remember(file: ForeignFile, state: Path) -> None:
         write_foreign(_record_file(state, file.path), msgspec.json.encode(made))
 
 
-def is_known(path: Path, state: Path, unchanged: bool = False) -> bool:
-    """Whether it is known what a file was before it was changed for us, and, if that matters,
-    nobody has changed it since."""
-    file = read_foreign(path)
-    old = _record(state, file.path)
-    return old is not None and (not unchanged or old.after == _mark(file.raw))
+def is_known(path: Path, state: Path) -> bool:
+    """Whether it is known what a file was before it was changed for us."""
+    return _record(state, read_foreign(path).path) is not None
 
 
 def _bare(file: ForeignFile, form: SettingsForm, old: InstallRecord | None) -> bytes | None:

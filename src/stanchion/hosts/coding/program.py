@@ -84,12 +84,6 @@ class CodexServer:
         edit = {"keyPath": "hooks.state", "value": trusted, "mergeStrategy": "upsert"}
         self.ask("config/batchWrite", edits=[edit])
 
-    def forget(self, hooks: list[Mapping[str, Any]]) -> None:
-        """Have Codex take out what it has written down about these hooks."""
-        keys = [f"hooks.state.{json.dumps(hook['key'])}" for hook in hooks]
-        edits = [{"keyPath": key, "value": None, "mergeStrategy": "replace"} for key in keys]
-        self.ask("config/batchWrite", edits=edits)
-
 
 def trust_hooks(folder: Path, environ: Mapping[str, str], file: Path) -> bool:
     """Have Codex trust the hooks of ours in a file; whether it reads that file at all. Raises
@@ -102,14 +96,6 @@ def trust_hooks(folder: Path, environ: Mapping[str, str], file: Path) -> bool:
         if any(hook["trustStatus"] != "trusted" for hook in server.hooks(folder, file)):
             raise ProgramFailed("it does not trust them all the same")
         return bool(found)
-
-
-def forget_hooks(folder: Path, environ: Mapping[str, str], file: Path) -> None:
-    """Have Codex forget that it trusts the hooks of ours in a file. Raises `ProgramFailed`."""
-    with codex_server(folder, environ) as server:
-        known = [hook for hook in server.hooks(folder, file) if hook["trustStatus"] != "untrusted"]
-        if known:
-            server.forget(known)
 
 
 @contextmanager

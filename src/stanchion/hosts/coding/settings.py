@@ -209,27 +209,29 @@ def with_hooks(data: dict[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any
         raise BadSettings("its `hooks` is not an object: correct that first")
     for event in [*hooks, *[one for one in wanted if one not in hooks]]:
         groups = hooks.get(event, [])
-        if not isinstance(groups, list) or not all(map(_is_group, groups)):
-            if event in wanted:
-                raise BadSettings(f"its hooks of `{event}` are not a list: correct that first")
-            continue
-        left = [wanted[event]] if event in wanted else []
-        made = []
-        for group in groups:
-            others = [hook for hook in group["hooks"] if not is_ours(hook)]
-            if len(others) == len(group["hooks"]):
-                made.append(group)
-                continue
-            # Where ours was, ours is again: Codex trusts a hook by its place.
-            made += [*([{**group, "hooks": others}] if others else []), *left]
-            left = []
-        if made or left or not groups:
-            hooks[event] = [*made, *left]
-        else:
-            del hooks[event]
+        if isinstance(groups, list) and all(map(_is_group, groups)):
+            hooks[event] = _regrouped(groups, [wanted[event]] if event in wanted else [])
+            if groups and not hooks[event]:
+                del hooks[event]
+        elif event in wanted:
+            raise BadSettings(f"its hooks of `{event}` are not a list: correct that first")
     if not hooks and there != {}:
         del data["hooks"]
     return data
+
+
+def _regrouped(groups: list[Any], wanted: list[Any]) -> list[Any]:
+    """Groups with ours where the first of ours was, since Codex trusts a hook by its place, or else
+    behind all others."""
+    made = []
+    for group in groups:
+        others = [hook for hook in group["hooks"] if not is_ours(hook)]
+        if len(others) == len(group["hooks"]):
+            made.append(group)
+            continue
+        made += [*([{**group, "hooks": others}] if others else []), *wanted]
+        wanted = []
+    return [*made, *wanted]
 
 
 def _is_group(group: Any) -> bool:

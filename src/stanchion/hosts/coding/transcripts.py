@@ -7,6 +7,7 @@ import os
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 Body = dict[str, Any]
 
@@ -130,8 +131,7 @@ CLAUDE_QUIET: Final = listed(
     "summary queue-operation attachment last-prompt atis-latch api-request api-request-shape "
     "api-request-blob tools-used mode file-history-snapshot file-history-delta progress system "
     "ai-title custom-title agent-name agent-color agent-setting tag pr-link bridge-session "
-    "permission-mode worktree-state content-replacement marble-origami-commit "
-    "marble-origami-snapshot attribution-snapshot task-summary speculation-accept started result"
+    "permission-mode worktree-state content-replacement attribution-snapshot task-summary"
 )
 """Kinds of lines that say nothing of what was done."""
 NOT_RUN: Final = regex(
@@ -141,11 +141,8 @@ NOT_RUN: Final = regex(
 """How a result begins of a call that did not run."""
 COMMANDS: Final = ("<command-", "<local-command-", "<bash-", "[Request interrupted by user")
 """How a text begins that stands among the user's words and is none of them."""
-USED: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
+USED: Final = in_order(
+    "input_tokens output_tokens cache_creation_input_tokens cache_read_input_tokens"
 )
 
 
@@ -354,20 +351,25 @@ READERS: Final[Mapping[str, Callable[[Body, TranscriptFile], Told]]] = {
     "claude": claude_line,
     "codex": codex_line,
 }
-PLACES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "claude": ("CLAUDE_CONFIG_DIR", ("~/.claude", "~/.config/claude")),
-    "codex": ("CODEX_HOME", ("~/.codex",)),
+PLACES: Final[Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]]] = {
+    "claude": (
+        "CLAUDE_CONFIG_DIR",
+        ("~/.claude", "~/.config/claude"),
+        ("projects/*/*.jsonl", "projects/*/*/subagents/**/*.jsonl"),
+    ),
+    "codex": (
+        "CODEX_HOME",
+        ("~/.codex",),
+        ("sessions/**/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"),
+    ),
 }
-"""Where each agent keeps its files: the variable that says it, and the usual folders."""
-BELOW: Final = {
-    "claude": ("projects/*/*.jsonl", "projects/*/*/subagents/**/*.jsonl"),
-    "codex": ("sessions/**/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"),
-}
+"""Where each agent keeps its files: the variable that says it, the usual folders, and what is below
+them."""
 
 
 def homes(agent: str, environ: Mapping[str, str]) -> list[Path]:
     """The folders in which an agent keeps its transcripts."""
-    variable, usual = PLACES[agent]
+    variable, usual, _ = PLACES[agent]
     named = environ.get(variable, "")
     return [Path(one).expanduser() for one in ([named] if named else usual)]
 
@@ -375,16 +377,15 @@ def homes(agent: str, environ: Mapping[str, str]) -> list[Path]:
 def files_of(agent: str, environ: Mapping[str, str], met: TranscriptLines) -> list[Path]:
     """The transcripts that an agent has kept; folders that cannot be read are noted."""
     found: list[Path] = []
-    for home in homes(agent, environ):
-        for folder in dict.fromkeys([home / below.partition("/")[0] for below in BELOW[agent]]):
-            try:
-                os.listdir(folder)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                met.unopened[str(folder)] = str(error.strerror)
-        for below in BELOW[agent]:
-            found += sorted(home.glob(below))
+    for home, below in product(homes(agent, environ), PLACES[agent][2]):
+        folder = home / below.partition("/")[0]
+        try:
+            os.listdir(folder)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            met.unopened[str(folder)] = str(error.strerror)
+        found += sorted(home.glob(below))
     return found
 
 
@@ -404,13 +405,12 @@ def sessions_in(files: Iterable[Path], met: TranscriptLines) -> Iterator[Recorde
                 met.unopened[str(one)] = str(error.strerror)
     found = [
         RecordedSession(
-            agent,
-            session,
+            *whose,
             tuple(stats),
             max(int(stat.st_mtime * 1000) for stat in stats.values()),
             sum(stat.st_size for stat in stats.values()),
         )
-        for (agent, session), stats in grouped.items()
+        for whose, stats in grouped.items()
     ]
     return iter(sorted(found, key=lambda one: (one.changed_ms, one.id)))
 
@@ -423,23 +423,20 @@ def _whose(path: Path) -> tuple[str, str] | None:
             if line is None or number >= HEAD:
                 return None
             match line:
-                case {"type": "session_meta", "payload": {"id": str(own)} as meta}:
-                    return "codex", str(meta.get("session_id") or _parent(meta) or own)
+                case {"type": "session_meta", "payload": {"session_id": str(session)}}:
+                    return "codex", session
+                case {"type": "session_meta", "payload": {"source": {"subagent": {
+                        "thread_spawn": {"parent_thread_id": str(session)}}}}}:  # fmt: skip
+                    return "codex", session
+                case {"type": "session_meta", "payload": {"id": str(session)}}:
+                    return "codex", session
                 case {"sessionId": str(session)} if session:
                     return "claude", session
-                case {"id": str(own), "timestamp": str(), "instructions": _}:
-                    return "codex", own
+                case {"id": str(session), "timestamp": str(), "instructions": _}:
+                    return "codex", session
                 case _:
                     pass
     return None
-
-
-def _parent(meta: Body) -> str:
-    match meta.get("source"):
-        case {"subagent": {"thread_spawn": {"parent_thread_id": str(parent)}}}:
-            return parent
-        case _:
-            return ""
 
 
 def told_in(session: RecordedSession, met: TranscriptLines) -> Iterator[TranscriptEvent]:

@@ -72,8 +72,7 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
         if _is_own(config.port):
             refuses = f"Stanchion refuses everything: {trouble}"
     speakers = Speakers(AGENTS.values())
-    os.chdir(folder)  # the path of a socket may be short alone
-    path = Path(carrier.SOCKET)
+    path = Path(carrier.folder_in(str(folder.parent))) / carrier.SOCKET
     path.unlink(missing_ok=True)  # whoever listened there has ended: the lock is this process's
     local = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     secret = _secret(folder)
@@ -85,10 +84,10 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
         signal.set_wakeup_fd(server.wakes_by, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: server.stop())
-        local.bind(carrier.SOCKET)
+        local.bind(str(path))
         local.listen(BACKLOG)
         listeners = (local,) if port is None else (local, port)
-        LOG.info("process %s listens at %s and port %s", os.getpid(), folder / path, config.port)
+        LOG.info("process %s listens at %s and port %s", os.getpid(), path, config.port)
         try:
             server.serve(*listeners)
         finally:

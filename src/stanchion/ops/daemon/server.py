@@ -18,7 +18,7 @@ from stanchion import __version__
 from stanchion.hosts.coding.agent import CodingAgent, HostAnswer
 from stanchion.hosts.coding.carrier import PROTOCOL
 from stanchion.hosts.coding.speaker import Speaker, Speakers
-from stanchion.ops.broker.peers import peer_of
+from stanchion.ops.broker.peers import Unsupported, peer_of
 from stanchion.ops.daemon.wire import HookRequest, HookWire, HungUp, TurnedDown, hang_up, whole
 
 LOG: Final = logging.getLogger("stanchion.service")
@@ -192,7 +192,7 @@ class HookServer:
             speaker = known.get(name)
             if speaker is None or not self._speakers.still(speaker):
                 speaker = (
-                    self._speakers.at_socket(agent, peer_of(sock).pid, stdin)
+                    self._speakers.at_socket(agent, _pid(sock), stdin)
                     if is_local
                     else self._speakers.at_port(agent, sock)
                 )
@@ -248,7 +248,7 @@ class HookServer:
 
     def _serve_operator(self, sock: socket.socket, wire: HookWire, name: str) -> None:
         if name == "stop":
-            if self._speakers.is_below_host(peer_of(sock).pid):
+            if self._speakers.is_below_host(_pid(sock)):
                 raise TurnedDown(
                     403, "an agent does not stop the daemon: do it from another terminal"
                 )
@@ -263,6 +263,14 @@ class HookServer:
             self._answered,
         )
         wire.send(200, msgspec.json.encode(said), SAYS_JSON)
+
+
+def _pid(sock: socket.socket) -> int:
+    """The process at the other end; 0 where the system does not say."""
+    try:
+        return peer_of(sock).pid
+    except Unsupported:
+        return 0
 
 
 def _names(port: int) -> tuple[str, str]:

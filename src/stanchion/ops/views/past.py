@@ -22,14 +22,12 @@ from stanchion.ops.views.veiled import veiled
 from stanchion.policy.compiled import CompiledPolicy
 
 BUILDS: Final = (
-    "make", "gmake", "ninja", "cmake --build", "meson compile", "bazel build", "cargo build",
-    "cargo check", "go build", "go install", "tsc", "npm run build*", "npm install", "npm ci",
-    "yarn build*", "yarn install", "pnpm build*", "pnpm run build*", "pnpm install",
-    "bun run build*", "bun install", "vite build", "webpack", "next build",
-    "mvn package", "mvn compile",
-    "gradle build", "gradle assemble", "gradlew build", "gradlew assemble", "dotnet build",
-    "dotnet restore", "swift build", "xcodebuild", "docker build", "podman build", "build",
-    "pip install", "uv sync", "uv build", "poetry install", "poetry build", "hatch build",
+    "make", "gmake", "ninja", "cmake --build", "bazel build", "cargo build", "cargo check",
+    "go build", "tsc", "npm run build*", "npm install", "npm ci", "yarn build*", "yarn install",
+    "pnpm build*", "pnpm run build*", "pnpm install", "bun run build*", "bun install",
+    "vite build", "webpack", "mvn package", "mvn compile", "gradle build", "gradlew build",
+    "dotnet build", "swift build", "docker build", "build", "pip install", "uv sync", "uv build",
+    "poetry install", "poetry build",
 )  # fmt: skip
 """Commands that build, or fetch what a build needs."""
 HONEST: Final = {
@@ -195,10 +193,10 @@ class ReportTally:
             depends=event.unknown,
             example=_words(event),
             stage=str(event.stage),
-            tool=event.tool,
+            tool=veiled(event.tool),
             agent=event.agent,
-            session=event.session,
-            folder=event.folder,
+            session=veiled(event.session),
+            folder=veiled(event.folder),
             at_ms=event.at_ms,
             to_pass=() if reason is None else reason.to_pass,
             advice="" if reason is None else reason.advice,
