@@ -22,6 +22,7 @@ from stanchion.hosts.contract.flows import what_of
 from stanchion.hosts.contract.host import Hosted
 from stanchion.hosts.contract.terms import Refusal, Told
 from stanchion.kernel.autonomy import OPERATOR
+from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import brief
 from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
@@ -38,7 +39,8 @@ AFTER_S: Final = 0.02
 """How much later than the end of the last command a process must have begun, not to be it."""
 ESCAPED: Final = "coverage.escaped"
 UNHEARD: Final = "host.unheard"
-PRINTING: Final = frozenset({b"-p", b"--print"})
+SETTINGS: Final = "host.settings"
+PRINTING: Final = regex(r"\0(?:--print\0|-[a-zA-Z]*p)")
 """Options by which a host works without anybody before it."""
 
 
@@ -101,6 +103,8 @@ class CodingSession:
         comes = heard.says in ("result", "failure")
         if comes and (before := self._answered_before(heard)) is not None:
             return before
+        if "file" in heard.fields:
+            self.tell(SETTINGS, self.agent.name, f"{brief(heard.fields['file'])} has changed")
         hosted = self._of(heard)
         if comes:
             self._came(hosted, heard)
@@ -240,10 +244,9 @@ class CodingSession:
             return HookVerdict("end", words)
         if not refused.waits or refused.ticket is None:
             return HookVerdict("refuse", words)
-        if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
-            return HookVerdict("ask", words)
         command = f"A person answers with `stanchion tickets approve {refused.ticket}`."
-        return HookVerdict("refuse", words, command=command)
+        asks = heard.says == "call" and self._is_asked_there(heard, refused.ticket)
+        return HookVerdict("ask" if asks else "refuse", words, command=command)
 
     def _going(self, heard: Heard, told: Told) -> HookVerdict:
         """What goes ahead, changed or not. A prompt that a host cannot change does not go ahead;
@@ -294,11 +297,11 @@ class CodingSession:
 def _is_attended(process: Process) -> bool:
     """Whether a host's process has a terminal, and was not started to work alone."""
     try:
-        words = Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
+        words = Path(f"/proc/{process.pid}/cmdline").read_bytes().decode("utf-8", "replace")
         state = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return False
-    return state[4] != "0" and not PRINTING.intersection(words)
+    return state[4] != "0" and PRINTING.search(words) is None
 
 
 def _what(heard: Heard) -> bytes:
