@@ -46,7 +46,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "cli": OUTER
     | {"dialects", "hosts", "hosts.contract", "ops.broker", "ops.daemon", "ops.demo", "ops.views"}
     | {"tutor.playing"},
-    LAB: OUTER | {"cli", "dialects", "hosts.contract", "ops.views", "tutor.playing"},
+    LAB: OUTER | {"cli", "dialects", "hosts", "hosts.contract", "ops.views", "tutor.playing"},
     "root": INNER | {"runtime"},
     "__main__": frozenset({"cli"}),
 }
