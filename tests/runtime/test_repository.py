@@ -175,6 +175,12 @@ def test_the_folder_of_the_call_is_asked(work: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(work.parent / "other")
     assert judged("git reset --hard").action is TOLD
     assert judged("git reset --hard", cwd=str(work)).action is ASKED
+    gone = work.parent / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert judged("git reset --hard", cwd=str(work)).action is ASKED
+    monkeypatch.chdir(work.parent)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ from tools.agents.cells import (
 )
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "reference" / "coding-agents.md"
+PAGE: Final = ROOT / "docs" / "explanation" / "coding-agents.md"
 BEGIN, END = "<!-- measured by make test-agents -->\n", "<!-- end of what is measured -->\n"
 INSIDE: Final = "STANCHION_AGENTS_INSIDE"
 
@@ -210,15 +210,15 @@ def installed(agent: str, way: str, programs: str, top: Path) -> Iterator[Column
 def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
     """What comes of every cell of a column."""
     rows: dict[str, Callable[[], str]] = {
-        "a dangerous call": lambda: _stopped(column, REFUSED, "files.protected|protected"),
-        "a call that a person is asked about": lambda: _stopped(column, ASKED, "tickets approve"),
+        "a dangerous call": lambda: _stopped(column, REFUSED, "protected"),
+        "a call that a person is asked about": lambda: _stopped(column, ASKED, "has been asked"),
         "an honest call": lambda: "runs" if column.ran(HONEST)[1] else "stopped",
         "a secret in what a command prints": lambda: _shown(column),
     }
     for name, way in BREAKS.items():
         rows[name] = lambda way=way: _while(column, way)  # type: ignore[misc]
     for name, number in (("killed", signal.SIGKILL), ("stopped", signal.SIGSTOP)):
-        rows[f"the daemon is {name} in the middle, {times} times"] = lambda number=number: (  # type: ignore[misc]
+        rows[f"the daemon is {name} in the middle"] = lambda number=number: (  # type: ignore[misc]
             _disturbed(column, number, times)
         )
     for name, words in SWITCHES[column.agent].items():
@@ -355,6 +355,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--column", default="", help="only columns whose name has this")
     parser.add_argument("--row", default="", help="only rows whose name has this")
     args = parser.parse_args(words)
+    programs = str(Path(args.programs).resolve())
     if os.geteuid() == 0 and not os.environ.get(INSIDE):
         return _inside(words)
     found: dict[tuple[str, str], dict[str, str]] = {}
@@ -365,14 +366,14 @@ def main(words: list[str]) -> int:
         cells = found[agent, way] = {}
         with (
             tempfile.TemporaryDirectory() as top,
-            installed(agent, way, args.programs, Path(top).resolve()) as column,
+            installed(agent, way, programs, Path(top).resolve()) as column,
         ):
             for name, came in measure(column, args.times, args.row):
                 cells[name] = came
                 print(f"{agent:7} {way:8} {name:58} {came}", flush=True)
         unlike += _unlike(agent, way, cells)
     versions = {
-        agent: ".".join(map(str, host_version(agent, {"PATH": args.programs}) or ()))
+        agent: ".".join(map(str, host_version(agent, {"PATH": programs}) or ()))
         for agent, _ in found
     }
     if args.write:

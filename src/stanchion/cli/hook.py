@@ -23,6 +23,7 @@ def _answer(agent: str, _: Args) -> int:
 
 
 def _daemon(_: Args) -> int:
+    os.chdir("/")  # it outlives the folder of the hook that has started it
     with AsBadInput(NoDaemon, BadSettings):
         if not run_daemon(state_folder(os.environ)):
             tell("a daemon already runs: `stanchion hook status` shows it")

@@ -155,6 +155,8 @@ def test_hooks_of_others_are_not_called_by_a_trial(at: HostPlaces) -> None:
 def test_what_cannot_be_tried_is_an_error_that_says_what_to_do(at: HostPlaces) -> None:
     with pytest.raises(ProgramFailed, match="not on PATH"):
         [*examine("claude", at)]
-    installed(at, "claude").write_text("{")
-    with pytest.raises(BadSettings, match="correct that first"):
-        [*examine("claude", at)]
+    path = installed(at, "claude")
+    for text in ("{", '{"hooks": []}', '{"hooks": {"PreToolUse": [{"command": "true"}]}}'):
+        path.write_text(text)
+        with pytest.raises(BadSettings, match="correct that first"):
+            [*examine("claude", at)]

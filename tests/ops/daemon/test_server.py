@@ -64,6 +64,7 @@ def request(here: Place, **headers: str | None) -> bytes:
         ({"Transfer_Encoding": "chunked"}, 411),
         ({"Content_Length": "-1"}, 411),
         ({"Content_Length": "16777217"}, 413),
+        ({"Content_Length": "65537"}, 413),
         ({"Content_Length": "9" * 400}, 413),
         ({"Content_Length ": "2"}, 400),
         ({"host": "127.0.0.1"}, 400),

@@ -43,7 +43,7 @@ def main(words: list[str]) -> int:
     try:
         options = dict(word.split("=", 1) for word in words[1:])
         _signal.signal(_signal.SIGALRM, _late)
-        _limit(min(DEADLINE_S, float(options.get("deadline", DEADLINE_S))))
+        _limit(max(PAUSE_S, min(DEADLINE_S, float(options.get("deadline", DEADLINE_S)))))
         is_socket = posix.fstat(0).st_mode & 0o170000 == 0o140000
         heard = _peeked() if is_socket else _read()
         answer = _answered(agent, _state(options.get("state", "")), None if is_socket else heard)

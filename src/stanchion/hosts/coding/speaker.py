@@ -100,7 +100,7 @@ class Speakers:
                 return _forged("its standard input is not a socket that a host has made")
             return self._proven(agent, maker, "the socket it made")
         for at, each in enumerate(row[1 : BETWEEN + 1]):
-            if self._is_host(agent.programs, each.pid) and each.pid != 1:
+            if self._is_host(agent.programs, each.pid):
                 return self._child(agent, each, row[: at + 1])
         return _forged("it is no child of a host")
 
@@ -121,7 +121,9 @@ class Speakers:
     ) -> Speaker:
         known = self._proven(agent, _plain(host), "its child")
         begun_s = int(below[-1].started) / TICKS_S
-        return Speaker(known.host, known.above, known.why, known.forged, begun_s)
+        # Whoever loses its parent becomes a child of the first process.
+        above = known.above if host.pid != 1 else (SOME_HOST,)
+        return Speaker(known.host, above, known.why, known.forged, begun_s)
 
     def _proven(self, agent: CodingAgent, host: Process, by: str) -> Speaker:
         if not self._is_host(agent.programs, host.pid):

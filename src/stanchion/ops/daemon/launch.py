@@ -121,8 +121,8 @@ def _loopback(port: int) -> tuple[socket.socket | None, str]:
         sock.close()
         said = "is taken" if error.errno == errno.EADDRINUSE else f"is not to be had: {error}"
         return None, (
-            f"port {port} {said}: end the program that has it, or install the hooks with another "
-            f"`--port`"
+            f"port {port} {said}: end the program that has it, or write another `port` into "
+            f"`{carrier.CONFIG}` in the state folder, and install the hooks again"
         )
     return sock, ""
 

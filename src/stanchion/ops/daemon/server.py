@@ -19,12 +19,22 @@ from stanchion.hosts.coding.agent import CodingAgent, HostAnswer
 from stanchion.hosts.coding.carrier import PROTOCOL
 from stanchion.hosts.coding.speaker import Speaker, Speakers
 from stanchion.ops.broker.peers import Unsupported, peer_of
-from stanchion.ops.daemon.wire import HookRequest, HookWire, HungUp, TurnedDown, hang_up, whole
+from stanchion.ops.daemon.wire import (
+    MOST_BODY,
+    HookRequest,
+    HookWire,
+    HungUp,
+    TurnedDown,
+    hang_up,
+    whole,
+)
 
 LOG: Final = logging.getLogger("stanchion.service")
 Hear = Callable[[CodingAgent, bytes, Speaker], HostAnswer]
 
 MOST_CONNECTIONS: Final = 256
+MOST_FORGED: Final = 64 << 10
+"""How many bytes are read of what is no host's: enough for the alarm."""
 FIRST_S: Final = 10.0
 """How long a connection may stay silent before its first request; a host's then stays open."""
 LAST_S: Final = 20.0
@@ -199,7 +209,10 @@ class HookServer:
             self._check_version(request, speaker, is_local)
             if self._stopping:
                 raise STOPPING
-            body = wire.body(request.length) if stdin is None else whole(stdin)
+            most = MOST_FORGED if speaker.forged else MOST_BODY
+            if request.length > most:
+                raise TurnedDown(413, f"the body is larger than {most:,} bytes")
+            body = wire.body(request.length) if stdin is None else whole(stdin, most)
             answer = self._heard(agent, body, speaker)
         if speaker.forged:
             raise TurnedDown(403, f"this is heard from a host alone: {speaker.why}")

@@ -71,9 +71,7 @@ class HookWire:
             raise TurnedDown(400, "this is no request of HTTP/1.1")
         if "transfer-encoding" in headers or not length.isascii() or not length.isdecimal():
             raise TurnedDown(411, "the request does not say its length: send `Content-Length`")
-        if int(length[:12]) > MOST_BODY:
-            raise TurnedDown(413, "the body is larger than 16 MiB")
-        return HookRequest(method, path, headers, int(length))
+        return HookRequest(method, path, headers, int(length[:12]))
 
     def body(self, size: int) -> bytes:
         """The body of a request whose head was read."""
@@ -139,13 +137,13 @@ def timely(sock: socket.socket, until: float | None, receive: Callable[[int], by
         raise HungUp from error
 
 
-def whole(sock: socket.socket) -> bytes:
+def whole(sock: socket.socket, most: int) -> bytes:
     """All that a hook's standard input holds, to its end."""
     until, parts = monotonic() + SENDING_S, bytearray()
     while part := timely(sock, until, sock.recv):
         parts += part
-        if len(parts) > MOST_BODY:
-            raise TurnedDown(413, "the host says more than 16 MiB at once")
+        if len(parts) > most:
+            raise TurnedDown(413, f"the hook says more than {most:,} bytes at once")
     return bytes(parts)
 
 

@@ -44,11 +44,8 @@ def states(asked: Any) -> dict[str, list[dict[str, Any] | None]]:
 
 
 def _state(base: str, question: Any, until: float) -> dict[str, Any] | None:
-    folder = os.path.join(
-        os.getcwd(), os.path.expanduser(base), os.path.expanduser(question.folder)
-    )
     try:
-        git = Git(folder, until)
+        git = Git(_place(base, question.folder), until)
         return (
             _push(git, *question.about)
             if question.kind == "pushed"
@@ -56,6 +53,13 @@ def _state(base: str, question: Any, until: float) -> dict[str, Any] | None:
         )
     except (NoAnswer, OSError, subprocess.SubprocessError, ValueError):
         return None
+
+
+def _place(base: str, folder: str) -> str:
+    """A folder as it is seen from another; this process's own counts where neither says one, and
+    may be gone otherwise."""
+    there = os.path.join(os.path.expanduser(base), os.path.expanduser(folder))
+    return there if there else os.curdir
 
 
 class Git:
@@ -189,9 +193,8 @@ def checked_out(asked: Any) -> dict[str, list[dict[str, str] | None]]:
 
 
 def _checked_out(base: str, folder: str, until: float) -> dict[str, str] | None:
-    there = os.path.join(os.getcwd(), os.path.expanduser(base), os.path.expanduser(folder))
     try:
-        git = Git(there, until)
+        git = Git(_place(base, folder), until)
         heads = git.lines("symbolic-ref", "--quiet", "--short", "HEAD", parted="\n", none=True)
         merge = (
             git.lines("config", "--null", f"branch.{heads[0]}.merge", none=True) if heads else []
