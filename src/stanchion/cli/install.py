@@ -215,6 +215,7 @@ def _carried_out(args: Args, job: Job, plan: Plan, forms: Mapping[Path, Settings
 
 
 def _agreed(files: int) -> bool:
+    note("only what the lines above show is changed: what others have in there stays")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput("nobody can be asked here: read the diff above, then give `--yes`")
     sys.stderr.write(f"write {'this' if files == 1 else 'these'}? [y/N] ")
