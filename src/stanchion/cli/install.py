@@ -255,7 +255,8 @@ def _trusted(job: Job, notes: Path) -> list[str]:
         ]
     folder = "or it does not trust this folder: start `codex` here, and trust it; "
     return [
-        f"Codex calls none of them: `{notes}` has `hooks = false` in its `[features]`; "
+        f"Codex calls none of them: `{notes}` has `hooks = false` in its `[features]`, or "
+        f"`{job.path}` has something else in it that Codex does not know; "
         f"{folder if job.named == 'project' else ''}then install again"
     ]
 
