@@ -10,31 +10,18 @@ import argparse
 import json
 import os
 import random
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.program import host_version
-from stanchion.hosts.coding.rehearsal import Rehearsed, rehearse, surroundings_in
-from stanchion.hosts.coding.settings import (
-    LEVELS,
-    AgentsConfig,
-    HostPlaces,
-    is_ours,
-    write_config,
-)
 from tools.agents.cells import (
     ASKED,
     BREAKS,
@@ -47,164 +34,13 @@ from tools.agents.cells import (
     SHOWN,
     SWITCHES,
     Break,
-    BrokenEnds,
 )
+from tools.agents.columns import Column, installed
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "explanation" / "coding-agents.md"
 BEGIN, END = "<!-- measured by make test-agents -->\n", "<!-- end of what is measured -->\n"
 INSIDE: Final = "STANCHION_AGENTS_INSIDE"
-
-
-class Column(NamedTuple):
-    """One way in which hooks are installed, in places of its own."""
-
-    agent: str
-    way: str
-    program: str
-    at: HostPlaces
-    path: Path
-    state: Path
-    ends: BrokenEnds
-
-    def ran(self, command: str, *more: str, trusting: bool = True) -> tuple[Rehearsed, bool, float]:
-        """What came of a command, whether it ran, and how long it took."""
-        for name in ("danger.txt", "honest.txt"):
-            (self.at.project / name).unlink(missing_ok=True)
-        begun = time.monotonic()
-        came = rehearse(self.agent, self.program, self.at, command, more=more, trusting=trusting)
-        took = time.monotonic() - begun
-        return came, any(self.at.project.glob("*er.txt")) or _honest(self.at), took
-
-    @contextmanager
-    def broken(self, way: Break, events: tuple[str, ...] = ("PreToolUse",)) -> Iterator[None]:
-        """The settings, with the hooks of some events broken."""
-        raw = self.path.read_bytes()
-        if self.path.suffix == ".toml":
-            whole = tomllib.loads(raw.decode())
-        else:
-            whole = json.loads(raw)
-        text = raw.decode()
-        for event in events:
-            for group in whole["hooks"].get(event, []):
-                group["hooks"] = [
-                    way(hook, self.ends) if is_ours(hook) else hook for hook in group["hooks"]
-                ]
-        self.path.write_text(
-            json.dumps(whole) if self.path.suffix != ".toml" else _as_toml(whole, text)
-        )
-        try:
-            yield
-        finally:
-            self.path.write_bytes(raw)
-
-    def daemon(self) -> int | None:
-        """The process of the daemon."""
-        said = _stanchion(self, "hook", "status", "--json").stdout
-        with suppress(ValueError, KeyError, TypeError):
-            return int(json.loads(said)["pid"])
-        return None
-
-
-def _honest(at: HostPlaces) -> bool:
-    return (at.project / "honest.txt").exists()
-
-
-def _as_toml(whole: Mapping[str, Any], _: str) -> str:
-    """Requirements of Codex, written out."""
-    lines = [
-        f"{key} = {json.dumps(value)}"
-        for key, value in whole.items()
-        if not isinstance(value, dict)
-    ]
-    hooks = whole["hooks"]
-    for name, table in whole.items():
-        if isinstance(table, dict):
-            lines.append(f"[{name}]")
-            lines += [
-                f"{key} = {json.dumps(value)}"
-                for key, value in table.items()
-                if not isinstance(value, list)
-            ]
-    for event, groups in hooks.items():
-        if isinstance(groups, list):
-            for group in groups:
-                lines.append(f"[[hooks.{event}]]")
-                for hook in group["hooks"]:
-                    lines.append(f"[[hooks.{event}.hooks]]")
-                    lines += [f"{key} = {json.dumps(value)}" for key, value in hook.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _stanchion(column: Column, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "stanchion", *words],
-        env={**column.at.environ, "PYTHONPATH": ""},
-        cwd=column.at.project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@contextmanager
-def _ends(folder: Path) -> Iterator[BrokenEnds]:
-    """Ends that are not ours."""
-
-    class Babbling(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            if self.path != "/empty":
-                self.wfile.write(b'{"hookSpecificOutput":')
-
-    babbling = ThreadingHTTPServer(("127.0.0.1", 0), Babbling)
-    threading.Thread(target=babbling.serve_forever, daemon=True).start()
-    with socket.socket() as silent, socket.socket() as nobody:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        nobody.bind(("127.0.0.1", 0))
-        folder.mkdir()
-        yield BrokenEnds(
-            babbling.server_address[1], silent.getsockname()[1], nobody.getsockname()[1], folder
-        )
-    babbling.shutdown()
-
-
-@contextmanager
-def installed(agent: str, way: str, programs: str, top: Path) -> Iterator[Column]:
-    """Hooks, installed as a person would."""
-    environ = {"PATH": f"{programs}:/usr/bin:/bin"}
-    at = surroundings_in(top / "places", agent, environ)
-    state = top / "state"
-    words = COLUMNS[agent, way]
-    managed = "--managed" in words
-    level = LEVELS[agent]["managed" if managed else "user"]
-    if managed:
-        state = Path(_home()) / ".local" / "state" / "stanchion"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        write_config(state, AgentsConfig(port=port, python=sys.executable))
-    own = {**at.environ, "STANCHION_STATE_DIR": str(state)}
-    at = HostPlaces(at.project, at.home, own)
-    program = shutil.which(agent, path=programs)
-    assert program is not None, f"`{agent}` is not in `{programs}`"
-    with _ends(top / "ends") as ends:
-        column = Column(agent, way, program, at, level.path(at), state, ends)
-        made = _stanchion(column, "install", agent, *words, "--yes", "--anyway")
-        assert made.returncode == 0, made.stderr
-        (at.project / "notes.txt").write_text(f"the key is {SECRET}\n")
-        try:
-            yield column
-        finally:
-            _stanchion(column, "hook", "stop")
-            gone = _stanchion(column, "uninstall", agent, words[0], "--yes")
-            assert gone.returncode == 0, gone.stderr
 
 
 def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
@@ -283,12 +119,6 @@ def _switched(column: Column, name: str, words: tuple[str, ...]) -> str:
         return "runs" if ran else "stopped" if came.results else f"no call: {came.said[-150:]}"
     finally:
         local.unlink(missing_ok=True)
-
-
-def _home() -> str:
-    import pwd
-
-    return pwd.getpwuid(os.getuid()).pw_dir
 
 
 def _unlike(agent: str, way: str, found: Mapping[str, str]) -> Iterator[str]:

@@ -101,6 +101,12 @@ def test_hooks_that_codex_does_not_trust_are_named(at: HostPlaces) -> None:
     assert found.startswith("trust in user settings: Codex passes them over")
 
 
+def test_hooks_that_codex_does_not_read_are_named(at: HostPlaces) -> None:
+    installed(at, "codex", "blind")
+    [found] = failures(at, "codex")
+    assert found.startswith("trust in user settings: Codex does not read them")
+
+
 def test_a_policy_that_lets_danger_go_is_told_from_hooks_that_are_not_called(
     at: HostPlaces,
 ) -> None:

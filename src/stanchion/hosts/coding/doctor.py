@@ -161,11 +161,11 @@ def _trust(levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
         with codex_server(at.project, at.environ) as server:
             hooks = server.hooks(at.project, level.path(at))
         fresh = [hook for hook in hooks if hook["trustStatus"] != "trusted"]
-        if fresh or not hooks:
-            why = f"Codex passes them over: `stanchion install codex --{name}`, or `/hooks`"
-            yield DoctorCheck("fails", f"trust in {name} settings", why)
-        else:
-            yield DoctorCheck("holds", f"trust in {name} settings")
+        why = f"Codex passes them over: `stanchion install codex --{name}`, or `/hooks`"
+        if not hooks:
+            why = "Codex does not read them: see whether it trusts this folder, and `[features]`"
+        outcome: Outcome = "fails" if fresh or not hooks else "holds"
+        yield DoctorCheck(outcome, f"trust in {name} settings", why if outcome == "fails" else "")
 
 
 def _trials(agent: str, program: str, levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
