@@ -446,6 +446,14 @@ def test_without_a_dialog_a_ticket_is_answered_by_a_person(project: Path) -> Non
             assert talk.call("deploy").refused
 
 
+def test_who_waits_reads_what_does_without_a_person(project: Path) -> None:
+    with desk() as at:
+        talk = at.talk("claude", project)
+        talk.call("echo 'a = 1' > a.py")
+        talk.came(bash(""), "echo 'a = 1' > a.py")
+        assert "run the tests as a command of their own" in talk.call("git commit -am a").refused
+
+
 def test_a_yes_in_the_dialog_is_seen_by_the_outcome(project: Path) -> None:
     with desk(ASKS) as at, attended() as host:
         talk = at.talk("claude", project, speaker=Speaker(host))

@@ -273,7 +273,9 @@ class CodingSession:
         if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
             why = f"{refused.decision.message}: allow it?"
             return HookVerdict("ask", why, command=f"A yes is for this one call. {command}")
-        return HookVerdict("refuse", words, command=command)
+        advice = refused.decision.advice
+        instead = f"; without one: {advice}" if advice and advice not in words else ""
+        return HookVerdict("refuse", words + instead, command=command)
 
     def _going(self, heard: Heard, told: Told) -> HookVerdict:
         """What goes ahead, changed or not. A prompt that a host cannot change does not go ahead;
