@@ -43,7 +43,9 @@ def body(event: str = "PreToolUse", **more: Any) -> str:
 class StandIn:
     """A process that acts as a host."""
 
-    def __init__(self, folder: Path, name: str, waits_s: float = 30) -> None:
+    def __init__(
+        self, folder: Path, name: str, waits_s: float = 30, above: tuple[str, ...] = ()
+    ) -> None:
         program = folder / name
         if not program.exists():
             program.symlink_to(PYTHON)
@@ -51,7 +53,7 @@ class StandIn:
         self.words = [str(program), "-I", "-S", str(HERE / "stand_in_host.py"), name]
         self.words.append(f"{waits_s}")
         self._process = subprocess.Popen(
-            self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*above, *self.words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     @property
@@ -109,9 +111,9 @@ class Place:
         """Who spoke last."""
         return self.heard[-1][1]
 
-    def host(self, name: str) -> StandIn:
-        """A host that ends with the place."""
-        made = StandIn(self.state, name)
+    def host(self, name: str, *above: str) -> StandIn:
+        """A host that ends with the place; `above` is a program that starts it."""
+        made = StandIn(self.state, name, above=above)
         self._hosts.append(made)
         return made
 

@@ -228,6 +228,28 @@ def test_a_host_whose_starter_has_left_is_known_as_an_agents(here: Place, clean:
     assert here.speaker.above == (SOME_HOST,)
 
 
+REAPER = """
+import ctypes, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+sys.exit(subprocess.call(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("between", ["", "sh -c '{}; sleep 1'"])
+def test_an_orphan_that_a_service_of_the_user_takes_in_is_known_as_an_agents(
+    here: Place, between: str
+) -> None:
+    """As `systemd --user` does, which is older than every host below it."""
+    (here.state / "systemd").symlink_to(PYTHON)
+    host = here.host("claude", str(here.state / "systemd"), "-I", "-S", "-c", REAPER)
+    assert host.does("http", here.port, PROMPT)["status"] == 200
+    assert not here.speaker.above
+    here.heard.clear()
+    nested = between.replace("'", '"') if between else "{}"
+    started_by(host, here, through=f"(setsid sh -c 'sleep 0.3; {nested}' &)")
+    assert here.speaker.above == (SOME_HOST,)
+
+
 # Processes.
 
 

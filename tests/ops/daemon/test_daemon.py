@@ -115,6 +115,17 @@ def test_the_first_hook_starts_it_and_the_next_find_it(home: Home) -> None:
     assert home.hook(home.host("codex"))["status"] == 0
 
 
+def test_it_does_not_stay_in_the_folder_that_it_was_started_in(home: Home) -> None:
+    gone = home.root / "gone"
+    gone.mkdir()
+    words = f"{PYTHON} -I -S {client.__file__} claude state={home.state} deadline=40"
+    said = body("SessionStart", cwd=str(home.project), source="startup")
+    home.host().does("hook", f"cd {gone} && rmdir {gone} && exec {words}", said)
+    found = home.status()
+    assert found is not None
+    assert os.readlink(f"/proc/{found.pid}/cwd") == "/"
+
+
 def test_twenty_that_start_at_once_become_one(home: Home) -> None:
     hosts = [home.host(("claude", "codex")[n % 2]) for n in range(20)]
     found: list[dict[str, Any]] = []
