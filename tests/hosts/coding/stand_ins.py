@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from stanchion.hosts.coding import AGENTS, CodingAgent, HostAnswer, carrier, client
 from stanchion.hosts.coding.speaker import Process, Speaker, Speakers
@@ -38,6 +39,12 @@ def process(pid: int) -> Process:
 def body(event: str = "PreToolUse", **more: Any) -> str:
     """What a hook says."""
     return json.dumps({"session_id": "s", "hook_event_name": event, "cwd": "/", **more})
+
+
+def need_no_host_above() -> None:
+    """Skip a test that a coding agent runs: every stand-in would be a child of that one."""
+    if Speakers(AGENTS.values()).is_below_host(os.getpid()):
+        pytest.skip("a coding agent runs this: run it outside of one")
 
 
 class StandIn:
@@ -81,6 +88,7 @@ class Place:
     """A state folder with a server in it, which is told to answer so."""
 
     def __init__(self, answer: Callable[[CodingAgent, bytes, Speaker], HostAnswer]) -> None:
+        need_no_host_above()
         self.state = Path(tempfile.mkdtemp(prefix="st"))
         (self.state / "agents").mkdir(mode=0o700)
         self.heard: list[tuple[str, Speaker]] = []

@@ -278,6 +278,15 @@ def test_an_agent_does_not_stop_the_daemon(here: Place) -> None:
     words = "stdin = None"
     stop = python(LOCAL.replace("STDIN", words), here.socket, "stop", "")
     assert "HTTP/1.1 403" in host.does("command", stop)["stdout"]
+    (here.state / "stop.py").write_text(stop[4], "utf-8")
+    words = " ".join([PYTHON, f"{here.state}/stop.py", str(here.socket), "stop", "x"])
+    script = f"cd {here.state}; (setsid sh -c 'sleep 0.3; {words} >out 2>&1; touch done' &)"
+    host.does("command", script)
+    until = time.monotonic() + 20
+    while not (here.state / "done").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert "HTTP/1.1 403" in (here.state / "out").read_text("utf-8")
     assert here.host("codex").does("http", here.port, PROMPT)["status"] == 200
 
 

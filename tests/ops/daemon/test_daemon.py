@@ -22,7 +22,7 @@ from stanchion.hosts.coding import carrier, client
 from stanchion.locks.files import is_held
 from stanchion.ops.daemon import launch
 from stanchion.ops.daemon.server import DaemonStatus
-from tests.hosts.coding.stand_ins import PYTHON, StandIn, body
+from tests.hosts.coding.stand_ins import PYTHON, StandIn, body, need_no_host_above
 from tests.ports import Port
 
 
@@ -30,6 +30,7 @@ class Home:
     """A state folder with a daemon of its own, as hooks start it."""
 
     def __init__(self) -> None:
+        need_no_host_above()
         self.root = Path(tempfile.mkdtemp(prefix="sd"))
         self.state, self.project = self.root / "state", self.root / "project"
         self.state.mkdir(mode=0o700)

@@ -116,8 +116,13 @@ class Speakers:
         return sum(is_alive(each) for each in list(self._hosts))
 
     def is_below_host(self, pid: int) -> bool:
-        """Whether a process was started by a host, directly or not."""
-        return any(self._is_host(self._programs, each.pid) for each in ancestors(pid))
+        """Whether a host has started a process, directly or not, or it cannot be told."""
+        found = process_at(pid)
+        return found is None or bool(self._above(_plain(found)))
+
+    def is_own(self, sock: socket.socket) -> bool:
+        """Whether a connection over loopback is this user's, or it cannot be told."""
+        return bool(_inode(sock)) or not PROC.joinpath("self").exists()
 
     def _child(
         self, agent: CodingAgent, host: HostProcess, below: tuple[HostProcess, ...]
