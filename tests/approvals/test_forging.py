@@ -49,19 +49,20 @@ OTHER: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+SIGNED = ANN.signed(ACT)
+
+
 @given(st.sampled_from(Act.__struct_fields__), st.data())
 @settings(deadline=None)
 def test_a_signature_fits_nothing_else(field: str, data: st.DataObject) -> None:
     value = data.draw(
         OTHER.get(field, st.text(max_size=70)).filter(lambda drawn: drawn != getattr(ACT, field))
     )
-    changed = msgspec.structs.replace(
-        ANN.signed(ACT), act=msgspec.structs.replace(ACT, **{field: value})
-    )
+    changed = msgspec.structs.replace(SIGNED, act=msgspec.structs.replace(ACT, **{field: value}))
     roster = rostered(
         [KNOWN, msgspec.structs.replace(REVIEWER, roles=(*REVIEWER.roles, "human_operator"))], None
     )
-    assert not doubt(roster, ANN.signed(ACT), Asked())
+    assert not doubt(roster, SIGNED, Asked())
     assert doubt(roster, changed, Asked(roles=()))
 
 

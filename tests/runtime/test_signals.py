@@ -29,7 +29,7 @@ from tests.stores.servers import new_place
 
 STORES = ["memory", "sqlite", *(["redis", "postgres"] if SOAK else [])]
 """A server takes too long for every test run: each step is a trip to it."""
-INTERRUPTS = 3_000 if SOAK else 60
+INTERRUPTS = 3_000 if SOAK else 30
 
 pytestmark = [
     pytest.mark.filterwarnings(

@@ -64,7 +64,7 @@ WITHIN = files("stores", "kernel", "locks")
 @pytest.mark.parametrize("error", [Cut, CutByTimer])
 def test_a_batch_that_is_cut_off_anywhere(store: Store, error: type[BaseException]) -> None:
     ledger = Ledger(store)
-    assert everywhere(ledger.send, ledger.check, WITHIN, error=error, every=23, seed=1) > 20
+    assert everywhere(ledger.send, ledger.check, WITHIN, error=error, every=47, seed=1) > 20
 
 
 @pytest.mark.parametrize("error", [Cut, KeyboardInterrupt])
@@ -82,7 +82,7 @@ def test_a_batch_that_warns_and_one_whose_permits_lapse(store: Store, clock: Fak
         clock.advance(2)
         ledger.send()
 
-    assert everywhere(work, ledger.check, WITHIN, every=41, seed=3) > 20
+    assert everywhere(work, ledger.check, WITHIN, every=83, seed=3) > 20
 
 
 def test_garbage_that_is_collected_while_a_batch_is_cut_off(store: Store, clock: FakeClock) -> None:
@@ -128,6 +128,6 @@ def test_slices_that_are_asked_for_spent_and_given_back_while_they_are_cut_off(
         store.give_back()
         assert spent <= inner.read(fleet)[0] <= LIMIT
 
-    assert everywhere(work, check, files("stores/leasing", "locks"), every=61, seed=5) > 20
+    assert everywhere(work, check, files("stores/leasing", "locks"), every=127, seed=5) > 20
     store.close()
     assert spent <= inner.read(fleet)[0] <= LIMIT

@@ -10,31 +10,18 @@ import argparse
 import json
 import os
 import random
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.program import host_version
-from stanchion.hosts.coding.rehearsal import Rehearsed, rehearse, surroundings_in
-from stanchion.hosts.coding.settings import (
-    LEVELS,
-    AgentsConfig,
-    HostPlaces,
-    is_ours,
-    write_config,
-)
 from tools.agents.cells import (
     ASKED,
     BREAKS,
@@ -47,178 +34,27 @@ from tools.agents.cells import (
     SHOWN,
     SWITCHES,
     Break,
-    BrokenEnds,
 )
+from tools.agents.columns import Column, installed
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "reference" / "coding-agents.md"
+PAGE: Final = ROOT / "docs" / "explanation" / "coding-agents.md"
 BEGIN, END = "<!-- measured by make test-agents -->\n", "<!-- end of what is measured -->\n"
 INSIDE: Final = "STANCHION_AGENTS_INSIDE"
-
-
-class Column(NamedTuple):
-    """One way in which hooks are installed, in places of its own."""
-
-    agent: str
-    way: str
-    program: str
-    at: HostPlaces
-    path: Path
-    state: Path
-    ends: BrokenEnds
-
-    def ran(self, command: str, *more: str, trusting: bool = True) -> tuple[Rehearsed, bool, float]:
-        """What came of a command, whether it ran, and how long it took."""
-        for name in ("danger.txt", "honest.txt"):
-            (self.at.project / name).unlink(missing_ok=True)
-        begun = time.monotonic()
-        came = rehearse(self.agent, self.program, self.at, command, more=more, trusting=trusting)
-        took = time.monotonic() - begun
-        return came, any(self.at.project.glob("*er.txt")) or _honest(self.at), took
-
-    @contextmanager
-    def broken(self, way: Break, events: tuple[str, ...] = ("PreToolUse",)) -> Iterator[None]:
-        """The settings, with the hooks of some events broken."""
-        raw = self.path.read_bytes()
-        if self.path.suffix == ".toml":
-            whole = tomllib.loads(raw.decode())
-        else:
-            whole = json.loads(raw)
-        text = raw.decode()
-        for event in events:
-            for group in whole["hooks"].get(event, []):
-                group["hooks"] = [
-                    way(hook, self.ends) if is_ours(hook) else hook for hook in group["hooks"]
-                ]
-        self.path.write_text(
-            json.dumps(whole) if self.path.suffix != ".toml" else _as_toml(whole, text)
-        )
-        try:
-            yield
-        finally:
-            self.path.write_bytes(raw)
-
-    def daemon(self) -> int | None:
-        """The process of the daemon."""
-        said = _stanchion(self, "hook", "status", "--json").stdout
-        with suppress(ValueError, KeyError, TypeError):
-            return int(json.loads(said)["pid"])
-        return None
-
-
-def _honest(at: HostPlaces) -> bool:
-    return (at.project / "honest.txt").exists()
-
-
-def _as_toml(whole: Mapping[str, Any], _: str) -> str:
-    """Requirements of Codex, written out."""
-    lines = [
-        f"{key} = {json.dumps(value)}"
-        for key, value in whole.items()
-        if not isinstance(value, dict)
-    ]
-    hooks = whole["hooks"]
-    for name, table in whole.items():
-        if isinstance(table, dict):
-            lines.append(f"[{name}]")
-            lines += [
-                f"{key} = {json.dumps(value)}"
-                for key, value in table.items()
-                if not isinstance(value, list)
-            ]
-    for event, groups in hooks.items():
-        if isinstance(groups, list):
-            for group in groups:
-                lines.append(f"[[hooks.{event}]]")
-                for hook in group["hooks"]:
-                    lines.append(f"[[hooks.{event}.hooks]]")
-                    lines += [f"{key} = {json.dumps(value)}" for key, value in hook.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _stanchion(column: Column, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "stanchion", *words],
-        env={**column.at.environ, "PYTHONPATH": ""},
-        cwd=column.at.project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@contextmanager
-def _ends(folder: Path) -> Iterator[BrokenEnds]:
-    """Ends that are not ours."""
-
-    class Babbling(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            if self.path != "/empty":
-                self.wfile.write(b'{"hookSpecificOutput":')
-
-    babbling = ThreadingHTTPServer(("127.0.0.1", 0), Babbling)
-    threading.Thread(target=babbling.serve_forever, daemon=True).start()
-    with socket.socket() as silent, socket.socket() as nobody:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        nobody.bind(("127.0.0.1", 0))
-        folder.mkdir()
-        yield BrokenEnds(
-            babbling.server_address[1], silent.getsockname()[1], nobody.getsockname()[1], folder
-        )
-    babbling.shutdown()
-
-
-@contextmanager
-def installed(agent: str, way: str, programs: str, top: Path) -> Iterator[Column]:
-    """Hooks, installed as a person would."""
-    environ = {"PATH": f"{programs}:/usr/bin:/bin"}
-    at = surroundings_in(top / "places", agent, environ)
-    state = top / "state"
-    words = COLUMNS[agent, way]
-    managed = "--managed" in words
-    level = LEVELS[agent]["managed" if managed else "user"]
-    if managed:
-        state = Path(_home()) / ".local" / "state" / "stanchion"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        write_config(state, AgentsConfig(port=port, python=sys.executable))
-    own = {**at.environ, "STANCHION_STATE_DIR": str(state)}
-    at = HostPlaces(at.project, at.home, own)
-    program = shutil.which(agent, path=programs)
-    assert program is not None, f"`{agent}` is not in `{programs}`"
-    with _ends(top / "ends") as ends:
-        column = Column(agent, way, program, at, level.path(at), state, ends)
-        made = _stanchion(column, "install", agent, *words, "--yes", "--anyway")
-        assert made.returncode == 0, made.stderr
-        (at.project / "notes.txt").write_text(f"the key is {SECRET}\n")
-        try:
-            yield column
-        finally:
-            _stanchion(column, "hook", "stop")
-            gone = _stanchion(column, "uninstall", agent, words[0], "--yes")
-            assert gone.returncode == 0, gone.stderr
 
 
 def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
     """What comes of every cell of a column."""
     rows: dict[str, Callable[[], str]] = {
-        "a dangerous call": lambda: _stopped(column, REFUSED, "files.protected|protected"),
-        "a call that a person is asked about": lambda: _stopped(column, ASKED, "tickets approve"),
+        "a dangerous call": lambda: _stopped(column, REFUSED, "protected"),
+        "a call that a person is asked about": lambda: _stopped(column, ASKED, "has been asked"),
         "an honest call": lambda: "runs" if column.ran(HONEST)[1] else "stopped",
         "a secret in what a command prints": lambda: _shown(column),
     }
     for name, way in BREAKS.items():
         rows[name] = lambda way=way: _while(column, way)  # type: ignore[misc]
     for name, number in (("killed", signal.SIGKILL), ("stopped", signal.SIGSTOP)):
-        rows[f"the daemon is {name} in the middle, {times} times"] = lambda number=number: (  # type: ignore[misc]
+        rows[f"the daemon is {name} in the middle"] = lambda number=number: (  # type: ignore[misc]
             _disturbed(column, number, times)
         )
     for name, words in SWITCHES[column.agent].items():
@@ -285,12 +121,6 @@ def _switched(column: Column, name: str, words: tuple[str, ...]) -> str:
         local.unlink(missing_ok=True)
 
 
-def _home() -> str:
-    import pwd
-
-    return pwd.getpwuid(os.getuid()).pw_dir
-
-
 def _unlike(agent: str, way: str, found: Mapping[str, str]) -> Iterator[str]:
     """The cells in which something else came than what is known of the host."""
     wanted = {"an honest call": "runs", "a secret in what a command prints": "redacted"}
@@ -355,6 +185,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--column", default="", help="only columns whose name has this")
     parser.add_argument("--row", default="", help="only rows whose name has this")
     args = parser.parse_args(words)
+    programs = str(Path(args.programs).resolve())
     if os.geteuid() == 0 and not os.environ.get(INSIDE):
         return _inside(words)
     found: dict[tuple[str, str], dict[str, str]] = {}
@@ -365,14 +196,14 @@ def main(words: list[str]) -> int:
         cells = found[agent, way] = {}
         with (
             tempfile.TemporaryDirectory() as top,
-            installed(agent, way, args.programs, Path(top).resolve()) as column,
+            installed(agent, way, programs, Path(top).resolve()) as column,
         ):
             for name, came in measure(column, args.times, args.row):
                 cells[name] = came
                 print(f"{agent:7} {way:8} {name:58} {came}", flush=True)
         unlike += _unlike(agent, way, cells)
     versions = {
-        agent: ".".join(map(str, host_version(agent, {"PATH": args.programs}) or ()))
+        agent: ".".join(map(str, host_version(agent, {"PATH": programs}) or ()))
         for agent, _ in found
     }
     if args.write:

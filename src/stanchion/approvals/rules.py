@@ -35,6 +35,10 @@ class Asked(msgspec.Struct, frozen=True):
         what is of high risk at a terminal, which any program can imitate."""
         return not way.proven and (self.critical or (self.high and way is Way.TERMINAL))
 
+    def suits_agent(self, scope: Scope) -> bool:
+        """Whether an agent can say yes to it, so far: to one call that asks for a role."""
+        return bool(self.roles) and not self.critical and scope is Scope.ONCE
+
     @property
     def once_only(self) -> bool:
         """Whether a yes can only be for one call."""
@@ -69,7 +73,7 @@ def refusal(asked: Asked, answering: AnswererRole, scope: Scope = Scope.ONCE) ->
     if asked.roles and answering.role not in asked.roles:
         wanted = " or ".join(f"`{one}`" for one in asked.roles)
         return f"the role `{answering.role}` cannot say yes to it: it asks for {wanted}"
-    if answering.agent and (asked.critical or not asked.roles or scope is not Scope.ONCE):
+    if answering.agent and not asked.suits_agent(scope):
         return "an agent can say yes to one call, which asks for its role and is not critical"
     if not may_bypass(asked.mode, answering.role):
         allowed = BYPASSERS.get(asked.mode, frozenset()) or frozenset()

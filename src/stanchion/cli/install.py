@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from stanchion.audit.layout import state_folder
 from stanchion.cli.command import (
     Args,
-    AsBadInput,
     BadInput,
     DeclaredCommand,
     OptionGroup,
     Work,
+    in_words,
     option,
     word_of,
 )
@@ -126,8 +126,12 @@ def _settings_work(work: Work) -> Work:
     """Work on settings, whose faults are bad input."""
 
     def done(args: Args) -> int:
-        with AsBadInput(BadSettings):
+        try:
             return work(args)
+        except BadSettings as error:
+            raise BadInput(str(error)) from None
+        except OSError as error:
+            raise BadInput(f"`{error.filename}` cannot be changed: {in_words(error)}") from None
 
     return done
 

@@ -20,11 +20,15 @@ VERDICT = ShellJudge(Shell())
 OPEN: Final = {
     "audit": "tail shadow show verify heads witness key export coverage",
     "budget": "show top holds",
+    "doctor": "claude codex",
+    "hook": "claude codex status",
+    "import": "claude codex",
     "mcp": "wrap",
     "metrics": "guardrails",
     "notify": "test waiting send secret",
     "operators": "list",
     "policy": "show diff loosens propose packs schema lint",
+    "report": "claude codex",
     "runs": "show manifest verify",
     "secrets": "allowed forget kinds",
     "state": "halt safe-mode quarantine",
@@ -54,7 +58,7 @@ def test_honest_work_with_stanchion_goes_on(text: str) -> None:
 def verbs_of(command: str) -> set[str]:
     """The verbs in the usage of a command."""
     told = re.findall(rf"stanchion {command} \[?([a-z][a-z|-]*)", command_of(command).usage)
-    return {verb for each in told for verb in each.split("|")}
+    return {verb for each in told for verb in each.split("|") if verb}
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - ADDED.keys()))

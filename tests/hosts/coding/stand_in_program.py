@@ -3,7 +3,7 @@ judge them, carries them out, and tells the model what came of it.
 
 It is run as `python stand_in_program.py AGENT WAYS WORDS…`. Its ways say what is wrong with it:
 `deaf` calls no hook, `careless` goes on where a hook fails, `old` is an old version, `untrusting`
-trusts no hook, `mute` makes no call.
+trusts no hook, `blind` reads no settings of hooks where it lists them, `mute` makes no call.
 """
 
 import json
@@ -66,7 +66,7 @@ def serve_codex() -> None:
             trust = "untrusted" if "untrusting" in WAYS else "trusted"
             hook = {"sourcePath": str(FILE), "trustStatus": trust}
             listed = [{**hook, "command": one["command"]} for one in hooks("PreToolUse")]
-            found = {"data": [{"hooks": listed}]}
+            found = {"data": [{"hooks": [] if "blind" in WAYS else listed}]}
         if "id" in asked:
             print(json.dumps({"id": asked["id"], "result": found}), flush=True)
 

@@ -101,6 +101,12 @@ def test_hooks_that_codex_does_not_trust_are_named(at: HostPlaces) -> None:
     assert found.startswith("trust in user settings: Codex passes them over")
 
 
+def test_hooks_that_codex_does_not_read_are_named(at: HostPlaces) -> None:
+    installed(at, "codex", "blind")
+    [found] = failures(at, "codex")
+    assert found.startswith("trust in user settings: Codex does not read them")
+
+
 def test_a_policy_that_lets_danger_go_is_told_from_hooks_that_are_not_called(
     at: HostPlaces,
 ) -> None:
@@ -155,6 +161,8 @@ def test_hooks_of_others_are_not_called_by_a_trial(at: HostPlaces) -> None:
 def test_what_cannot_be_tried_is_an_error_that_says_what_to_do(at: HostPlaces) -> None:
     with pytest.raises(ProgramFailed, match="not on PATH"):
         [*examine("claude", at)]
-    installed(at, "claude").write_text("{")
-    with pytest.raises(BadSettings, match="correct that first"):
-        [*examine("claude", at)]
+    path = installed(at, "claude")
+    for text in ("{", '{"hooks": []}', '{"hooks": {"PreToolUse": [{"command": "true"}]}}'):
+        path.write_text(text)
+        with pytest.raises(BadSettings, match="correct that first"):
+            [*examine("claude", at)]

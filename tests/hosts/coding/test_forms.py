@@ -212,7 +212,9 @@ def test_too_much_is_not_read(name: str) -> None:
         ("tmux attach -t a", "tmux"), ("bash run.sh", ""), ("bash -c ls", ""),
         ("python3 -m pytest", ""), ("python - <<E\nprint(1)\nE", ""), ("cat a | sh", ""),
         ("psql shop -c 'select 1'", ""), ("sqlite3 a.db 'select 1'", ""), ("ssh host ls", ""),
-        ("node --version", ""), ("make test", ""), ("tmux send-keys -t a ls Enter", ""),
+        ("node --version", ""), ("make test", ""), ("python3 < a.py", ""),
+        ("psql shop < a.sql", ""), ("bash < /dev/tty", "bash"),
+        ("tmux send-keys -t a ls Enter", ""),
     ],
 )  # fmt: skip
 def test_codex_starts_nothing_that_is_typed_into_unheard(command: str, program: str) -> None:
@@ -247,3 +249,13 @@ def test_arguments_go_back_as_they_came() -> None:
     assert agent.own_args(heard, heard.fields["args"]) == given_
     own = agent.heard({**FIELDS, "tool_name": "mcp__a__b", "tool_input": {"workdir": "x"}})
     assert own.fields["args"] == {"workdir": "x"}
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_does_not_say_where_its_shell_stands(name: str) -> None:
+    agent = AGENTS[name]
+    given_ = {"command": "rm -rf x", "cwd": "/tmp", "workDir": "/tmp", "base_dir": "/tmp"}
+    heard = agent.heard({**FIELDS, "tool_input": given_, "cwd": "/work"})
+    assert heard.fields["args"] == {"command": "rm -rf x", "cwd": "/work"}
+    changed = {"command": "ls", "cwd": "/work"}
+    assert agent.own_args(heard, changed) == {**given_, "command": "ls", "cwd": "/work"}

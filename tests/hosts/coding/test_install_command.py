@@ -101,6 +101,8 @@ def test_one_minute(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"+++ {settings}" in out
     assert "switch these hooks off" in out
     assert "--managed" in out
+    kept = [home.state, home.state / "installed", home.state / "agents.json"]
+    assert [path.stat().st_mode & 0o077 for path in kept] == [0, 0, 0]
     config = read_config(home.state)
     assert config is not None
     assert config.python == sys.executable
@@ -305,3 +307,12 @@ def test_settings_that_are_no_json_are_left(home: Home, capsys: pytest.CaptureFi
     assert "is left as it is: it is not JSON" in capsys.readouterr().err
     assert (home.claude / "settings.json").read_text() == "model: opus\n"
     assert not home.state.exists()
+
+
+def test_settings_that_cannot_be_read_are_named(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home.claude / "settings.json").mkdir()
+    assert main(["install", "claude", "--yes"]) == 2
+    said = capsys.readouterr().err
+    assert f"`{home.claude / 'settings.json'}` cannot be changed: is a directory" in said

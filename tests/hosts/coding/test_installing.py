@@ -4,6 +4,7 @@ been there."""
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -251,6 +252,16 @@ def test_managed_hooks_name_nothing_of_one_user() -> None:
     text = json.dumps(hooks_of("claude", HookCaller("/opt/bin/python", "~", None)))
     assert "http" not in text
     assert str(Path.home()) not in text.replace(str(CLIENT), "")
+
+
+def test_settings_for_everybody_are_read_by_everybody(tmp_path: Path) -> None:
+    path, umask = tmp_path / "new" / "managed-settings.json", os.umask(0o077)
+    try:
+        plan_install(path, form_of(path, "managed-claude"), tmp_path).carry_out(tmp_path, 0o644)
+    finally:
+        os.umask(umask)
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert path.parent.stat().st_mode & 0o777 == 0o755
 
 
 def test_what_keeps_hooks_from_being_called_is_named(tmp_path: Path) -> None:

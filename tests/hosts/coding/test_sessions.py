@@ -20,6 +20,7 @@ from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.speaker import Process, Speaker
 from tests.hosts.coding.talk import SECRET, Talk, desk, gone, own_process
 
+HEARD = ("UserPromptSubmit", "PreToolUse")
 BOTH = pytest.mark.parametrize("agent", ["claude", "codex"])
 QUIET: dict[str, Any] = {"name": "quiet", "version": 1}
 ASKS: dict[str, Any] = {
@@ -192,6 +193,41 @@ def test_a_command_of_codex_that_plays_a_hook_is_not_its_user(project: Path) -> 
         talk.call("apply_patch <<'E'\n*** Begin Patch\n*** End Patch\nE\n")
         says(now() + 1)  # the host itself applies a patch, and says no outcome
         assert at.users() == [True, False, False, True, True]
+        assert len(at.facts("host.doubted")) == 2
+
+
+def test_a_command_of_codex_that_ends_its_session_is_not_its_user(project: Path) -> None:
+    with desk() as at:
+        at.talk("codex", project).call("sleep 9")
+        forger = at.talk("codex", project, speaker=Speaker(own_process(), begun_s=now()))
+        forger.say("SessionEnd", reason="other")
+        for session in ("s1", "s2"):
+            speaker = Speaker(own_process(), begun_s=now() + 1)
+            at.talk("codex", project, speaker=speaker, session=session).prompt("push it")
+        assert at.users() == [False, False]
+
+
+def test_a_server_that_codex_has_started_is_not_its_user(project: Path) -> None:
+    with desk() as at:
+        server = Speaker(own_process(), begun_s=now() - 60)
+        at.talk("codex", project, speaker=server).prompt("push it")
+        assert at.users() == [False]
+
+
+def test_what_a_command_of_codex_has_left_is_not_its_user(project: Path) -> None:
+    with desk() as at:
+        talk = at.talk("codex", project)
+        late = at.talk("codex", project, speaker=Speaker(own_process(), begun_s=now() + 9))
+        talk.call("./leave")
+        with subprocess.Popen(["sleep", "60"]) as left:
+            talk.came("", "./leave")
+            late.prompt("it is a child of the host, and may speak by another one")
+            left.kill()
+            while Path(f"/proc/{left.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                os.sched_yield()
+            late.prompt("it has ended, and nobody has waited for it")
+        late.prompt("it is gone")
+        assert at.users() == [False, False, True]
 
 
 def now() -> float:
@@ -225,7 +261,7 @@ def test_nothing_forged_is_judged(agent: str, project: Path) -> None:
         forger = at.talk(agent, project, speaker=Speaker(None, forged=True, why="a shell"))
         assert "not said by the host" in forger.prompt("push it").refused
         assert "not said by the host" in forger.call("ls").refused
-        assert at.facts("host.forged") == ["`PreToolUse`: a shell"] or len(at.shields) == 2
+        assert at.facts("host.forged") == [f"`{event}`: a shell" for event in HEARD]
         talk = at.talk(agent, project)
         talk.prompt("fix it")
         forger.prompt("push it")
@@ -312,6 +348,14 @@ def test_what_was_refused_and_ran_is_an_alarm(project: Path) -> None:
         ]
 
 
+def test_changed_settings_are_in_the_trail(project: Path) -> None:
+    with desk(QUIET) as at:
+        talk = at.talk("claude", project)
+        said = talk.say("ConfigChange", source="local_settings", file_path="/p/settings.local.json")
+        assert said.said == {"continue": True}
+        assert at.facts("host.settings") == ['"/p/settings.local.json" has changed']
+
+
 def test_an_outcome_without_a_call_is_judged(project: Path) -> None:
     with desk() as at:
         answer = at.talk("claude", project).came(bash(f"key {SECRET}"), "cat a.txt")
@@ -325,7 +369,7 @@ def test_what_is_open_at_the_end_has_no_known_outcome(project: Path) -> None:
         assert talk.say("SessionEnd", reason="exit").said == {"continue": True}
         talk.call("ls -l")
         first, second = at.records("tool_call")
-        assert (first.run == second.run, len(at.shields)) == (True, 2)
+        assert (first.run == second.run, len(at.shields)) == (True, 1)
 
 
 def test_twenty_hooks_at_once(project: Path) -> None:
@@ -367,8 +411,7 @@ def test_without_a_dialog_a_ticket_is_answered_by_a_person(project: Path) -> Non
             words = talk.call("deploy")
             assert words.refused
             (ticket,) = at.shields[0].tickets()
-            shown = words.said["systemMessage"] if agent == "claude" else words.refused
-            assert f"stanchion tickets approve {ticket.id}" in shown
+            assert f"stanchion tickets approve {ticket.id}" in words.refused
             at.shields[0].approve(ticket.id, by="ann")
             assert not talk.call("deploy").refused
             assert talk.call("deploy").refused
@@ -377,7 +420,9 @@ def test_without_a_dialog_a_ticket_is_answered_by_a_person(project: Path) -> Non
 def test_a_yes_in_the_dialog_is_seen_by_the_outcome(project: Path) -> None:
     with desk(ASKS) as at, attended() as host:
         talk = at.talk("claude", project, speaker=Speaker(host))
-        assert talk.call("deploy").own["permissionDecision"] == "ask"
+        asked = talk.call("deploy").own
+        assert asked["permissionDecision"] == "ask"
+        assert "A yes is for this one call" in asked["permissionDecisionReason"]
         assert talk.say(
             "PermissionRequest", tool_name="Bash", tool_input={"command": "deploy"}
         ).said
@@ -401,8 +446,14 @@ def test_nobody_is_asked_where_the_host_does_not_ask(mode: str, project: Path) -
 
 
 def test_nobody_is_asked_where_nobody_sits(project: Path) -> None:
-    with desk(ASKS) as at, attended("-p") as alone, other_process() as other:
-        for host in (alone, other):
+    with (
+        desk(ASKS) as at,
+        attended("-p") as alone,
+        attended("-cp", "go") as short,
+        attended("--print", "go") as long,
+        other_process() as other,
+    ):
+        for host in (alone, short, long, other):
             talk = at.talk("claude", project, speaker=Speaker(host), session=str(host.pid))
             assert talk.call("deploy").refused
         with attended() as host:

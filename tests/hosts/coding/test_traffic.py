@@ -1,5 +1,5 @@
-"""What real hosts have said in honest work, recorded from Claude Code 2.1.328 and Codex 0.169.0 by
-`make test-agents`, with names, folders and numbers that are nobody's."""
+"""What real hosts have said in honest work, recorded from Claude Code 2.1.328 and Codex 0.169.0:
+names, folders and numbers are nobody's."""
 
 import json
 from pathlib import Path

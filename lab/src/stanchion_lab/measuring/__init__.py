@@ -9,6 +9,7 @@ MEASURES: Final = {
     "loops": "how many looping runs the `loops` guard finds, and how many others it disturbs",
     "benign": "how many runs of honest work the `default` pack and the `loops` guard stop",
     "sessions": "how many whole sessions of honest work `default` and `coding-agent` disturb",
+    "hooks": "how many commands of honest sessions the hooks of coding agents stop",
     "errors": "how many tool errors are put into the right class",
     "jsonschema": "how many cases of the public JSON Schema suite are judged rightly",
     "sql": "how many changes and reads the `sql` guard stops where only reads are allowed",

@@ -18,11 +18,14 @@ from stanchion.dialects.penguiflow.events import (
     TrustBoundary,
 )
 from stanchion.dialects.penguiflow.gateway import (
-    GatewayConfig,
     GuardrailGateway,
     apply_policy_config,
 )
-from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, load_policy_pack
+from stanchion.dialects.penguiflow.packs import (
+    GatewayConfig,
+    GuardrailPolicyPack,
+    load_policy_pack,
+)
 from stanchion.dialects.penguiflow.redactions import apply_redactions, apply_redactions_to_text
 from stanchion.dialects.penguiflow.rules import (
     AsyncRuleEvaluator,

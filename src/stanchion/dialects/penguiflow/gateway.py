@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -30,6 +30,7 @@ from stanchion.dialects.penguiflow.findings import (
 from stanchion.dialects.penguiflow.guards import HEARD, PIECES, PlannerReport, guards_of, heard_of
 from stanchion.dialects.penguiflow.packs import (
     Entries,
+    GatewayConfig,
     GuardrailPolicyPack,
     Settled,
     configured,
@@ -38,7 +39,6 @@ from stanchion.dialects.penguiflow.packs import (
 )
 from stanchion.dialects.penguiflow.reports import content_of, flow_of
 from stanchion.dialects.penguiflow.rules import (
-    LONGEST_MS,
     DefaultRiskRouter,
     RuleRegistry,
     checked_inbox,
@@ -51,7 +51,6 @@ from stanchion.dialects.penguiflow.words import (
     StopSpec,
     one_text,
     shown,
-    typed,
 )
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
@@ -81,30 +80,6 @@ ENDED: Final = "kernel.cancelled"
 STANDS: Final = frozenset({"kernel.ended", ENDED, PAUSED})
 """The codes by which a run is over, or waits, because of an earlier event."""
 SEALED: Final = "the gateway has judged events already: register rules before the first one"
-
-
-class GatewayConfig(msgspec.Struct):
-    """How a gateway judges. What is assigned to one of its fields is in force from the next event
-    on."""
-
-    mode: Literal["shadow", "enforce"] = "enforce"
-    sync_timeout_ms: float = 800.0
-    sync_parallel: bool = True
-    sync_fail_open: bool = False
-    async_enabled: bool = True
-    async_fail_open: bool = False
-
-    def __post_init__(self) -> None:
-        self.checked()
-
-    def checked(self) -> None:
-        """Raise where a field says what cannot be carried out."""
-        typed(self)
-        if not 0 < self.sync_timeout_ms <= LONGEST_MS:
-            limit = f"milliseconds, more than 0, {LONGEST_MS:,} at most"
-            raise DialectError(
-                f"GatewayConfig.sync_timeout_ms is {shown(self.sync_timeout_ms)}: give {limit}"
-            )
 
 
 class GuardrailGateway:
@@ -296,18 +271,20 @@ class GuardrailGateway:
         if decision.action == Action.RETRY:
             run.desk.take_back(decision.advice)  # the planner has it from here
         said = self._said_of(run, decision, place, heard)
-        if said.retry is not None and heard.event.event_type == "llm_before":
-            said = self._bounded(whose, said, said.retry)
-        if _ends(decision) or (decision.action == Action.RETRY and said.stop is not None):
+        if said.retry is not None:
+            said = self._bounded(whose, said, said.retry, heard)
+        if said.stop is not None and decision.action != Action.HALT:
             self._is_last(run, whose, said)  # before the end: whoever is told of that has its words
             yield from end_run(run.desk, ENDED, decision.message)
         return (yield from self._in_its_words(run, decision, said, whose))
 
     def _bounded(
-        self, whose: Whose, said: GuardrailDecision, retry: RetrySpec
+        self, whose: Whose, said: GuardrailDecision, retry: RetrySpec, heard: PlannerReport
     ) -> GuardrailDecision:
         """A RETRY before a request, or a STOP when all its attempts are used and the planner has
         not done what its message says."""
+        if heard.event.event_type != "llm_before":
+            return said
         used = self._retried.setdefault(whose, {})
         used[said.rule_id] = used.get(said.rule_id, 0) + 1
         if used[said.rule_id] <= retry.max_attempts:
@@ -481,11 +458,6 @@ class GuardrailGateway:
         self._closed = True
         if self._shield is not None:
             self._shield.close()
-
-
-def _ends(decision: Decision) -> bool:
-    """Whether the word for a decision is STOP, and the run is not over by itself."""
-    return Action.BLOCK <= decision.action < Action.HALT and decision.code != PAUSED
 
 
 def _risky(builder: Any) -> Any:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.rules import (
+    LONGEST_MS,
     SETTINGS,
     DefaultRiskRouter,
     RuleOverrides,
     RuleRegistry,
     says_nothing,
 )
-from stanchion.dialects.penguiflow.words import typed
+from stanchion.dialects.penguiflow.words import shown, typed
 from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document, DocumentNode, in_order
 from stanchion.policy.errors import Fault, PolicyError, refusal
@@ -31,6 +32,30 @@ Config = TypeVar("Config", bound=msgspec.Struct)
 
 SHIPPED: Final = "default-guardrails"
 """The name of the pack that comes with Stanchion."""
+
+
+class GatewayConfig(msgspec.Struct):
+    """How a gateway judges. What is assigned to one of its fields is in force from the next event
+    on."""
+
+    mode: Literal["shadow", "enforce"] = "enforce"
+    sync_timeout_ms: float = 800.0
+    sync_parallel: bool = True
+    sync_fail_open: bool = False
+    async_enabled: bool = True
+    async_fail_open: bool = False
+
+    def __post_init__(self) -> None:
+        self.checked()
+
+    def checked(self) -> None:
+        """Raise where a field says what cannot be carried out."""
+        typed(self)
+        if not 0 < self.sync_timeout_ms <= LONGEST_MS:
+            limit = f"milliseconds, more than 0, {LONGEST_MS:,} at most"
+            raise DialectError(
+                f"GatewayConfig.sync_timeout_ms is {shown(self.sync_timeout_ms)}: give {limit}"
+            )
 
 
 class GuardrailPolicyPack(msgspec.Struct, frozen=True):

@@ -21,6 +21,8 @@ LONGEST_NAME: Final = 512
 """How long the name of a session, a call or a sub-agent may be."""
 LONGEST_PATH: Final = 4_096
 TAGGED: Final = regex(r"\s*<[A-Za-z]")
+SERVED: Final = "mcp__"
+"""How the names of tools begin that a server of tools has."""
 HERE: Final = "cwd"
 """The argument of a call that says in which folder the session is."""
 
@@ -191,7 +193,7 @@ class CodingAgent(Struct, frozen=True):
     def own_args(self, heard: Heard, args: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments as the host has them, from those that were judged."""
         names = self.renamed.get(heard.tool, {})
-        return {own: args[names.get(own, own)] for own in heard.given}
+        return {own: args.get(names.get(own, own), one) for own, one in heard.given.items()}
 
     def refusal(self, event: str, words: str) -> HostAnswer:
         """Refuse an event in the host's own words, whatever the event is, and known or not."""
@@ -215,15 +217,21 @@ class CodingAgent(Struct, frozen=True):
                 }
             case "failure":
                 return self._failed(body)
+            case "news" if file := _text(body, "file_path"):
+                return None, {"file": file}
             case _:
                 return None, {}
 
     def _called(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A call as guards see it: with the folder from which its paths are seen."""
+        """A call as guards see it: with the folder from which its paths are seen. A host's own
+        tools work where the session is, whatever folder an agent names; a server's as it is
+        told."""
         tool, given = body["tool_name"], body["tool_input"]
         names = self.renamed.get(tool, {})
         args = {names.get(name, name): one for name, one in given.items()}
-        if not any(plain(name) in STARTS for name in args):
+        named = [name for name in args if plain(name) in STARTS]
+        if not (named and tool.startswith(SERVED)):
+            args = {name: one for name, one in args.items() if name not in named}
             args[HERE] = body["cwd"]
         return {"tool": tool, "args": args}
 

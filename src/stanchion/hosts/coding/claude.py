@@ -65,8 +65,8 @@ def _refused(heard: Heard, verdict: HookVerdict, own: dict[str, Any]) -> dict[st
     match heard.says:
         case "call":
             own["permissionDecision"] = "ask" if verdict.outcome == "ask" else "deny"
-            own["permissionDecisionReason"] = words
-            return {"systemMessage": verdict.told} if verdict.command else {}
+            own["permissionDecisionReason"] = verdict.told
+            return {}
         case "asks":
             own["decision"] = {"behavior": "deny", "message": words}
             return {}

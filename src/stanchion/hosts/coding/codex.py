@@ -97,6 +97,7 @@ FED: Final[Mapping[str, int]] = {
 being given work."""
 GIVES: Final = listed("-c -e -m -p -f -r -E -V -v -h --version --help --eval --command --file")
 """Options by which they are given work, or end at once."""
+TERMINALS: Final = listed("/dev/tty /dev/stdin /dev/fd/0 /proc/self/fd/0")
 TAKES: Final = listed("-i attach")
 """Words by which they take what is typed whatever else they are given."""
 
@@ -107,7 +108,8 @@ def is_fed(heard: Heard) -> str:
     command = heard.given.get("command")
     for one in analysed(command).commands if isinstance(command, str) else ():
         most = FED.get(one.name)
-        if most is None or one.given is not None:
+        is_typed = one.given is None or any(path in TERMINALS for _, path in one.opens)
+        if most is None or not is_typed:
             continue
         words = one.argv[1:]
         given = [word for word in words if word[:1] != "-"]

@@ -112,22 +112,24 @@ def _own_hooks(
     data: Mapping[str, Any], change: Callable[[str, dict[str, Any]], dict[str, Any]]
 ) -> dict[str, list[Any]]:
     """Our own hooks in settings, by their events, each as it is after a change."""
-    hooks = data.get("hooks")
-    events = hooks.items() if isinstance(hooks, dict) else ()
-    found = {
-        event: [
-            {**group, "hooks": [change(event, hook) for hook in group["hooks"] if is_ours(hook)]}
-            for group in groups
-            if isinstance(group, dict) and isinstance(group.get("hooks"), list)
-        ]
-        for event, groups in events
-        if isinstance(groups, list)
-    }
-    return {
-        event: kept
-        for event, groups in found.items()
-        if (kept := [group for group in groups if group["hooks"]])
-    }
+    found = {}
+    try:
+        for event, groups in data.get("hooks", {}).items():
+            if isinstance(groups, list):  # Codex has other keys beside the events
+                own = [
+                    [change(event, one) for one in group["hooks"] if is_ours(one)]
+                    for group in groups
+                ]
+                found[event] = [
+                    {**group, "hooks": hooks}
+                    for group, hooks in zip(groups, own, strict=True)
+                    if hooks
+                ]
+    except (AttributeError, KeyError, TypeError):
+        raise BadSettings(
+            "its `hooks` are not lists of groups of hooks: correct that first"
+        ) from None
+    return {event: groups for event, groups in found.items() if groups}
 
 
 def _as_it_is(_: str, hook: dict[str, Any]) -> dict[str, Any]:
@@ -159,49 +161,50 @@ def _trust(levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
         with codex_server(at.project, at.environ) as server:
             hooks = server.hooks(at.project, level.path(at))
         fresh = [hook for hook in hooks if hook["trustStatus"] != "trusted"]
-        if fresh or not hooks:
-            why = f"Codex passes them over: `stanchion install codex --{name}`, or `/hooks`"
-            yield DoctorCheck("fails", f"trust in {name} settings", why)
-        else:
-            yield DoctorCheck("holds", f"trust in {name} settings")
+        why = f"Codex passes them over: `stanchion install codex --{name}`, or `/hooks`"
+        if not hooks:
+            why = "Codex does not read them: see whether it trusts this folder, and `[features]`"
+        outcome: Outcome = "fails" if fresh or not hooks else "holds"
+        yield DoctorCheck(outcome, f"trust in {name} settings", why if outcome == "fails" else "")
 
 
 def _trials(agent: str, program: str, levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
     """What the real program does with calls, in folders of its own with our hooks alone."""
     refused, ran = _tried(agent, program, at, DANGER, _as_it_is)
     honest, went = _tried(agent, program, at, HONEST, _as_it_is)
-    if all(LEVELS[agent][name].managed for name in levels):
-        dead, alive = None, False
-    else:
-        with _dead_end() as port:
-            dead, alive = _tried(agent, program, at, DEAD, lambda *hook: _dying(port, *hook))
-    danger = f"a call that is refused (`{DANGER.partition('; ')[2]}`)"
-    if ran and alive:
-        yield DoctorCheck("fails", danger, f"it ran: {agent} does not call the hooks that it has")
-    elif ran:
-        why = "it ran: the policy lets it go, or the daemon judges by another one"
-        yield DoctorCheck("fails", danger, why)
-    elif any(REFUSED in one for one in refused.results):
-        yield DoctorCheck("holds", danger, "the hook refused it")
-    else:
-        yield DoctorCheck("fails", danger, f"not tried, for {agent} made no call: {refused.said}")
     about = f"an honest call (`{HONEST}`)"
     if went:
         yield DoctorCheck("holds", about, "it ran")
     else:
         why = " ".join(honest.results)[:400] if honest.results else honest.said
         yield DoctorCheck("fails", about, f"it did not run: {why}")
-    about = "a call with our end dead"
-    if dead is None:
+    about, alive = "a call with our end dead", False
+    if any(LEVELS[agent][name].managed for name in levels):
         yield DoctorCheck(
             "told", about, "not tried: settings that only root writes stay as they are"
         )
-    elif alive:
-        yield DoctorCheck("fails", about, f"it ran: {agent} goes on where a hook fails")
-    elif dead.results:
-        yield DoctorCheck("holds", about, "it did not run")
     else:
-        yield DoctorCheck("fails", about, f"not tried, for {agent} made no call: {dead.said}")
+        with _dead_end() as port:
+            dead, alive = _tried(agent, program, at, DEAD, lambda *hook: _dying(port, *hook))
+        yield _stopped(about, dead, alive, f"{agent} goes on where a hook fails", "")
+    # A host that minds a dead hook has called it, so then it is the policy that lets danger go.
+    why = (
+        f"{agent} does not call the hooks that it has"
+        if alive
+        else ("the policy lets it go, or the daemon judges by another one")
+    )
+    yield _stopped(
+        f"a call that is refused (`{DANGER.partition('; ')[2]}`)", refused, ran, why, REFUSED
+    )
+
+
+def _stopped(about: str, came: Rehearsed, ran: bool, why: str, words: str) -> DoctorCheck:
+    """What a call says that must not run: it ran, and why; or its result has these words."""
+    if ran:
+        return DoctorCheck("fails", about, f"it ran: {why}")
+    if any(words in one for one in came.results):
+        return DoctorCheck("holds", about, "it did not run")
+    return DoctorCheck("fails", about, f"not tried, for the host made no call: {came.said}")
 
 
 def _tried(

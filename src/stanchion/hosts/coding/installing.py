@@ -68,8 +68,12 @@ class SettingsChange(Struct, frozen=True):
         was is kept before that."""
         record, folder = _record_file(state, self.file.path), self.file.path.parent
         if self.record is not None:
-            record.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.mkdir(mode=mode | (mode & 0o444) >> 2, parents=True, exist_ok=True)
+            for private in (state, record.path.parent):
+                private.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                # Whatever the umask is: who may read the file finds it.
+                folder.chmod(mode | (mode & 0o444) >> 2)
             write_foreign(record, msgspec.json.encode(self.record))
         if self.changes:
             write_foreign(self.file, self.new, mode)

@@ -29,6 +29,8 @@ from stanchion.runtime.standing.veil import tell
 
 MOST: Final = 128
 """How many sessions are kept open; what the oldest have done stays in their stores."""
+WARM: Final = 8
+"""How many shields are kept open for the next session, because it takes a second to open one."""
 
 FORGED: Final = "host.forged"
 BEGAN: Final = "host.session"
@@ -96,7 +98,7 @@ class CodingSessions:
         with self._lock:
             for name in list(self._sessions):
                 self._drop(name)
-            self._prune()
+            self._prune(spared=0)
 
     def _session(self, agent: CodingAgent, heard: Heard, speaker: Speaker) -> CodingSession:
         """The run in which something is judged; raises `Impostor` where another host's process
@@ -188,16 +190,18 @@ class CodingSessions:
 
     def _drop(self, name: Name) -> None:
         self._sessions.pop(name).close()
-        if not any(process == name[2] for _, _, process in self._sessions):
-            self._hosts.pop(name[2], None)
+        used = {process for _, _, process in self._sessions}
+        for process in [*self._hosts]:  # whoever says that a session has ended may be a command
+            if process not in used and not is_alive(process):
+                del self._hosts[process]
         self._prune()
 
-    def _prune(self) -> None:
-        """Close the shields that no session has."""
-        used = [session.shield for session in self._sessions.values()]
-        for root, shield in [*self._shields.items()]:
-            if not any(one is shield for one in used):
-                self._shields.pop(root).close()
+    def _prune(self, spared: int = WARM) -> None:
+        """Close the shields that no session has, but the newest."""
+        used = {id(session.shield) for session in self._sessions.values()}
+        idle = [root for root, shield in self._shields.items() if id(shield) not in used]
+        for root in idle[: max(len(idle) - spared, 0)]:
+            self._shields.pop(root).close()
 
     def _alarm(self, agent: CodingAgent, heard: Heard, why: str) -> None:
         """Write down that somebody else has spoken for a session: in its own trail, or in that of

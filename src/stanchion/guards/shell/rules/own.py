@@ -28,9 +28,9 @@ CHANGING: Final[dict[str, frozenset[str]]] = {
     "state": listed("resume off unlock accept"),
     "mcp": listed("unwrap"),
     "broker": frozenset(),
-    "install": frozenset(),
-    "uninstall": frozenset(),
-    "hook": listed("stop"),
+    "install": listed("claude codex"),
+    "uninstall": listed("claude codex"),
+    "hook": listed("daemon stop"),
 }
 """Our commands by which an operator changes what stands, with the words that say so; none where the
 command always does."""
