@@ -31,7 +31,9 @@ SO_PEERPIDFD: Final = 77
 """Asks for the process itself that made a socket, where the number of one may be another's now."""
 BETWEEN: Final = 3
 """How far above a client its host stands at most: shells may stand between."""
-INITS: Final = frozenset({"dumb-init", "init", "s6-svscan", "systemd", "tini"})
+INITS: Final = frozenset(
+    {"catatonit", "docker-init", "dumb-init", "init", "s6-svscan", "systemd", "tini"}
+)
 """Programs that take in orphans."""
 MOST_HOSTS: Final = 256
 """How many hosts are remembered."""
