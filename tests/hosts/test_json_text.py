@@ -84,7 +84,7 @@ def test_as_programs_write_it_nothing_at_all_is_left(old: Any, value: Any, inden
 
 
 CASES: dict[str, tuple[str, dict[str, Any], str]] = {
-    "empty": ("{}", {"a": [1]}, '{\n  "a": [\n    1\n  ]\n}'),
+    "empty": ("{}", {"a": [1]}, '{\n  "a": [1]\n}'),
     "one line": ('{"b": 2}', {"b": 2, "a": {"c": 1}}, '{"b": 2, "a": {"c": 1}}'),
     "tabs": ('{\n\t"b": 2 // two\n}\n', {"b": 2, "a": 1}, '{\n\t"b": 2, // two\n\t"a": 1\n}\n'),
     "last comma": ('{\n  "b": 2,\n}', {"b": 2, "a": 1}, '{\n  "b": 2,\n  "a": 1,\n}'),

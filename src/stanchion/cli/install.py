@@ -59,6 +59,7 @@ from stanchion.policy.load import load_policy
 ATTEMPTS: Final = 8
 """How often a file is read again that others keep changing."""
 NOT_WRITTEN: Final = 1
+NOT_HEARD: Final = 1
 
 
 class Job(NamedTuple):
@@ -107,7 +108,7 @@ def _install(args: Args) -> int:
     if status == 0 and not args.dry_run:
         if not managed:
             write_config(job.state, config)
-        _tell_installed(job)
+        return 0 if _tell_installed(job) else NOT_HEARD
     return status
 
 
@@ -215,6 +216,7 @@ def _carried_out(args: Args, job: Job, plan: Plan, forms: Mapping[Path, Settings
 
 
 def _agreed(files: int) -> bool:
+    note("only what the lines above show is changed: what others have in there stays")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput("nobody can be asked here: read the diff above, then give `--yes`")
     sys.stderr.write(f"write {'this' if files == 1 else 'these'}? [y/N] ")
@@ -222,34 +224,40 @@ def _agreed(files: int) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _tell_installed(job: Job) -> None:
+def _tell_installed(job: Job) -> bool:
+    """Say what holds now; whether the host calls the hooks."""
     tell(f"the hooks of {job.agent} are in `{job.path}`")
+    missing = list(kept_from(job.named, job.at)) if job.agent == "claude" else []
     if job.notes is not None:
         before = read_foreign(job.notes)
-        tell(_trusted(job))
+        missing = _trusted(job, job.notes)
         remember(before, job.state)
-    for line in kept_from(job.named, job.at) if job.agent == "claude" else ():
+    for line in missing:
         tell(line)
     tell(job.level.off)
     if not job.level.managed:
         tell(f"where that must not be: `sudo stanchion install {job.agent} --managed`")
     tell(f"start {job.agent} anew, then see that it holds: `stanchion doctor {job.agent}`")
+    return not missing
 
 
-def _trusted(job: Job) -> str:
-    """Have Codex trust the hooks that its user has just agreed to; says what came of it."""
+def _trusted(job: Job, notes: Path) -> list[str]:
+    """Have Codex trust the hooks that its user has just agreed to; says why it does not call
+    them."""
     try:
         if trust_hooks(job.at.project, job.at.environ, job.path):
-            return "Codex trusts them: it would not call them otherwise"
-        return (
-            "Codex does not read them, since it does not trust this folder: start `codex` here, "
-            "trust the folder, and install again"
-        )
+            tell("Codex trusts them: it would not call them otherwise")
+            return []
     except ProgramFailed as error:
-        return (
-            f"Codex calls them once you have trusted them: start `codex`, and do so in `/hooks` "
-            f"(it could not be told so from here: {error})"
-        )
+        return [
+            f"Codex calls none of them until you have trusted them: start `codex`, and do so in "
+            f"`/hooks` (it could not be told so from here: {error})"
+        ]
+    folder = "or it does not trust this folder: start `codex` here, and trust it; "
+    return [
+        f"Codex calls none of them: `{notes}` has `hooks = false` in its `[features]`; "
+        f"{folder if job.named == 'project' else ''}then install again"
+    ]
 
 
 def _servers(job: Job) -> Path:
@@ -282,7 +290,7 @@ COMMON: Final = (
 )
 STATUS: Final = """exit status:
   0  the settings are as they should be
-  1  you did not agree, so nothing is written
+  1  you did not agree, so nothing is written; or the host calls no hooks, and why is said
   2  it cannot be done; the message says what to do"""
 
 INSTALL_COMMAND: Final = DeclaredCommand(

@@ -18,6 +18,10 @@ _SPACE: Final = regex(r"[ \t]*")
 _INDENT: Final = regex(r"^([ \t]+)\"", re.MULTILINE)
 
 
+WIDEST: Final = 200
+"""How many characters a value that is written anew has in one line."""
+
+
 class NotJson(ValueError):
     """A text is not what was looked for: a JSON object, perhaps with comments."""
 
@@ -232,11 +236,20 @@ class _Layout:
         self._edits.append((at, at, f"{begun}{made}{ending}{tail}"))
 
     def _dumped(self, data: Any, margin: str | None) -> str:
-        """A value as text, each of its lines behind a margin; in one line without one."""
-        if margin is None:
-            return json.dumps(data, ensure_ascii=False)
-        made = json.dumps(data, indent=self._indent, ensure_ascii=False)
-        return made.replace("\n", self._end + margin)
+        """A value as text behind a margin, what is short in one line; all of it without one."""
+        line = json.dumps(data, ensure_ascii=False)
+        if margin is None or len(line) <= WIDEST or not isinstance(data, dict | list):
+            return line
+        inner = self._end + margin + self._indent
+        named = (
+            [(f"{json.dumps(name)}: ", one) for name, one in data.items()]
+            if isinstance(data, dict)
+            else [("", one) for one in data]
+        )
+        made = f",{inner}".join(
+            [f"{name}{self._dumped(one, margin + self._indent)}" for name, one in named]
+        )
+        return f"{line[0]}{inner}{made}{self._end}{margin}{line[-1]}"
 
 
 def _margin(text: str, begins: int) -> str:

@@ -26,7 +26,9 @@ notes = os.path.join(home, "config.toml")
 trusted = lambda: open(notes).read() if os.path.exists(notes) else ""
 def listed(folder):
     for file in (os.path.join(home, "hooks.json"), os.path.join(folder, ".codex", "hooks.json")):
-        if not os.path.exists(file) or file.startswith(folder) and "TRUSTED" not in os.environ:
+        if "SWITCHED_OFF" in os.environ or not os.path.exists(file):
+            continue
+        if file.startswith(folder) and "TRUSTED" not in os.environ:
             continue
         for event, groups in json.load(open(file))["hooks"].items():
             for at, group in enumerate(groups):
@@ -222,7 +224,7 @@ def test_what_switches_them_off_is_said(home: Home, capsys: pytest.CaptureFixtur
     local = home.project / ".claude/settings.local.json"
     local.parent.mkdir()
     local.write_text('{"disableAllHooks": true}')
-    assert main(["install", "claude", "--project", "--yes"]) == 0
+    assert main(["install", "claude", "--project", "--yes"]) == 1
     assert f"`{local}` has `disableAllHooks`: no hooks are called" in capsys.readouterr().out
 
 
@@ -260,10 +262,10 @@ def test_codex_that_cannot_be_asked_is_no_silence(
         "#!/bin/sh\necho {}; cat\n",
     ):
         home.has("codex", text)
-        assert main(["install", "codex", "--yes"]) == 0
+        assert main(["install", "codex", "--yes"]) == 1
         assert "`/hooks`" in capsys.readouterr().out
     (home.bin / "codex").unlink()
-    assert main(["install", "codex", "--yes"]) == 0
+    assert main(["install", "codex", "--yes"]) == 1
     assert "`codex` is not on PATH" in capsys.readouterr().out
     assert main(["uninstall", "codex", "--yes"]) == 0
 
@@ -271,11 +273,21 @@ def test_codex_that_cannot_be_asked_is_no_silence(
 def test_codex_does_not_read_a_folder_that_it_does_not_trust(
     home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["install", "codex", "--project", "--yes"]) == 0
+    assert main(["install", "codex", "--project", "--yes"]) == 1
     assert "does not trust this folder" in capsys.readouterr().out
     monkeypatch.setenv("TRUSTED", "1")
     assert main(["install", "codex", "--project", "--yes"]) == 0
     assert "Codex trusts them" in capsys.readouterr().out
+
+
+def test_codex_that_calls_no_hooks_is_no_success(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SWITCHED_OFF", "1")
+    assert main(["install", "codex", "--yes"]) == 1
+    out = capsys.readouterr().out
+    assert "`hooks = false`" in out
+    assert "folder" not in out
 
 
 def test_its_servers_go_behind_the_proxy_and_come_back(

@@ -94,7 +94,7 @@ def test_what_others_write_meanwhile_stays(before: Path, tmp_path: Path) -> None
         path.write_text(path.read_text() + '\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\nx = "later"\n')
     else:
         end = path.read_text().rstrip().removesuffix("}").rstrip().removesuffix(",")
-        path.write_text(end + ', "later": {"hooks": 1} /* last */ }\n')
+        path.write_text(end + ', "later": {"hooks": 1} }\n')
     assert not install(path, state, before.name)
     assert uninstall(path, state, before.name)
     left = data_of(path)
@@ -177,6 +177,9 @@ def test_a_crash_between_record_and_file_loses_nothing(tmp_path: Path) -> None:
     [
         ("settings.json", "model = 1", "not JSON"),
         ("settings.json", "[]", "not a JSON object"),
+        ("settings.json", '{ // mine\n "a": 1}', "not plain JSON.*line 1 column 3"),
+        ("settings.json", '{"a": 1, /* b */ "b": 2}', "not plain JSON"),
+        ("hooks.json", '{"hooks": {},}', "not plain JSON"),
         ("settings.json", '{"hooks": []}', "`hooks` is not an object"),
         (
             "settings.json",
@@ -274,9 +277,7 @@ def test_what_keeps_hooks_from_being_called_is_named(tmp_path: Path) -> None:
     assert list(kept_from("user", at)) == []
     local.write_text('{"disableAllHooks": true}')
     user.write_text('{"allowedHttpHookUrls": ["https://example.com/*"], "disableAllHooks": false}')
-    project.write_text("nonsense")
-    assert [line.partition("`")[2].partition("`")[0] for line in kept_from("user", at)] == [
-        str(project),
-        str(user),
-        str(local),
-    ]
+    project.write_text('{"disableAllHooks": true} // nonsense')
+    lines = {level: "".join(kept_from(level, at)) for level in ("user", "project")}
+    assert [str(path) in lines["user"] for path in (user, local, project)] == [True, True, False]
+    assert f"`{project}` is skipped by Claude" in lines["project"]

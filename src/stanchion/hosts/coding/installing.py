@@ -116,6 +116,14 @@ AS_IT_IS: Final = SettingsForm(lambda text: text, lambda text, _: text)
 
 def _in_json(text: str, hooks: Mapping[str, Any], managed: bool) -> str:
     text = text if text.strip() else "{}\n"
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        read_json(text)
+        raise BadSettings(
+            f"its host skips a file that is not plain JSON, and calls no hooks then: take out "
+            f"comments and last commas first: {error}"
+        ) from None
     only = {ONLY_JSON: True} if managed else {}
     return rewritten(text, with_hooks({**read_json(text), **only}, hooks))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -16,7 +17,6 @@ from msgspec import Struct
 from stanchion import typed
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.foreign_file import read_foreign, write_foreign
-from stanchion.hosts.json_text import read_json
 from stanchion.kernel.regex import regex
 
 PORT: Final = 7523
@@ -262,9 +262,12 @@ def kept_from(level: str, at: HostPlaces) -> Iterator[str]:
     paths = [one.path(at) for one in LEVELS["claude"].values()]
     for path in (*paths, paths[0].with_name("settings.local.json")):
         try:
-            data = read_json(read_foreign(path).text or "{}")
-        except (OSError, ValueError):
-            yield f"`{path}` cannot be read, so what it says of hooks is not known"
+            text = read_foreign(path).text
+            data = json.loads(text) if text.strip() else {}
+        except (OSError, ValueError) as error:
+            # What Claude skips says nothing of hooks elsewhere.
+            if path == LEVELS["claude"][level].path(at):
+                yield f"`{path}` is skipped by Claude, and no hook in it is called: {error}"
             continue
         for key, way in OTHERS.items():
             why = way(data[key], level) if key in data else ""
