@@ -36,17 +36,27 @@ ALLOWED: dict[str, frozenset[str]] = {
     "runtime": INNER | SIDE | {"folders", "locks", "typed"},
     "hosts.contract": OUTER - {"guards"},
     "hosts": (OUTER | {"hosts.contract"}) - {"guards"},
+    "hosts.coding": (OUTER | {"hosts", "hosts.contract"}) - {"guards"},
     "dialects": OUTER | {"hosts.contract", "tutor.playing"},
     "ops": frozenset(),
     "ops.views": OUTER - {"root"} | {"tutor.playing"},
     "ops.broker": OUTER | {"hosts.contract", "ops.views"},
-    "ops.daemon": OUTER | {"hosts", "hosts.contract", "ops.broker"},
+    "ops.daemon": OUTER | {"hosts", "hosts.coding", "ops.broker"},
     "ops.demo": OUTER | {"hosts.contract", "ops.views"},
     "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores", "typed"}),
     "cli": OUTER
-    | {"dialects", "hosts", "hosts.contract", "ops.broker", "ops.daemon", "ops.demo", "ops.views"}
-    | {"tutor.playing"},
-    LAB: OUTER | {"cli", "dialects", "hosts.contract", "ops.views", "tutor.playing"},
+    | {
+        "dialects",
+        "hosts",
+        "hosts.coding",
+        "hosts.contract",
+        "ops.broker",
+        "ops.daemon",
+        "ops.demo",
+    }
+    | {"ops.views", "tutor.playing"},
+    LAB: OUTER
+    | {"cli", "dialects", "hosts.coding", "hosts.contract", "ops.views", "tutor.playing"},
     "root": INNER | {"runtime"},
     "__main__": frozenset({"cli"}),
 }

@@ -193,6 +193,41 @@ def test_a_command_of_codex_that_plays_a_hook_is_not_its_user(project: Path) -> 
         talk.call("apply_patch <<'E'\n*** Begin Patch\n*** End Patch\nE\n")
         says(now() + 1)  # the host itself applies a patch, and says no outcome
         assert at.users() == [True, False, False, True, True]
+        assert len(at.facts("host.doubted")) == 2
+
+
+def test_a_command_of_codex_that_ends_its_session_is_not_its_user(project: Path) -> None:
+    with desk() as at:
+        at.talk("codex", project).call("sleep 9")
+        forger = at.talk("codex", project, speaker=Speaker(own_process(), begun_s=now()))
+        forger.say("SessionEnd", reason="other")
+        for session in ("s1", "s2"):
+            speaker = Speaker(own_process(), begun_s=now() + 1)
+            at.talk("codex", project, speaker=speaker, session=session).prompt("push it")
+        assert at.users() == [False, False]
+
+
+def test_a_server_that_codex_has_started_is_not_its_user(project: Path) -> None:
+    with desk() as at:
+        server = Speaker(own_process(), begun_s=now() - 60)
+        at.talk("codex", project, speaker=server).prompt("push it")
+        assert at.users() == [False]
+
+
+def test_what_a_command_of_codex_has_left_is_not_its_user(project: Path) -> None:
+    with desk() as at:
+        talk = at.talk("codex", project)
+        late = at.talk("codex", project, speaker=Speaker(own_process(), begun_s=now() + 9))
+        talk.call("./leave")
+        with subprocess.Popen(["sleep", "60"]) as left:
+            talk.came("", "./leave")
+            late.prompt("it is a child of the host, and may speak by another one")
+            left.kill()
+            while Path(f"/proc/{left.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                os.sched_yield()
+            late.prompt("it has ended, and nobody has waited for it")
+        late.prompt("it is gone")
+        assert at.users() == [False, False, True]
 
 
 def now() -> float:
@@ -385,7 +420,9 @@ def test_without_a_dialog_a_ticket_is_answered_by_a_person(project: Path) -> Non
 def test_a_yes_in_the_dialog_is_seen_by_the_outcome(project: Path) -> None:
     with desk(ASKS) as at, attended() as host:
         talk = at.talk("claude", project, speaker=Speaker(host))
-        assert talk.call("deploy").own["permissionDecision"] == "ask"
+        asked = talk.call("deploy").own
+        assert asked["permissionDecision"] == "ask"
+        assert "A yes is for this one call" in asked["permissionDecisionReason"]
         assert talk.say(
             "PermissionRequest", tool_name="Bash", tool_input={"command": "deploy"}
         ).said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
 from pathlib import Path
@@ -17,7 +18,7 @@ from stanchion.approvals.rules import AnswererRole, refusal
 from stanchion.audit.journal import Fact
 from stanchion.hosts.coding.agent import GO, BadHook, CodingAgent, Heard, HookVerdict, HostAnswer
 from stanchion.hosts.coding.later_prompts import is_later, note_later
-from stanchion.hosts.coding.speaker import Process, Speaker
+from stanchion.hosts.coding.speaker import Process, Speaker, children_began
 from stanchion.hosts.contract.flows import what_of
 from stanchion.hosts.contract.host import Hosted
 from stanchion.hosts.contract.terms import Refusal, Told
@@ -37,8 +38,12 @@ LONGEST_KEPT: Final = 65_536
 """The longest answer that is remembered for a result that is said twice."""
 AFTER_S: Final = 0.02
 """How much later than the end of the last command a process must have begun, not to be it."""
+YOUNG_S: Final = 5.0
+"""How long ago a hook has begun at most that speaks: a server of tools is a child of its host,
+too."""
 ESCAPED: Final = "coverage.escaped"
 UNHEARD: Final = "host.unheard"
+DOUBTED: Final = "host.doubted"
 SETTINGS: Final = "host.settings"
 PRINTING: Final = regex(r"\0(?:--print\0|-[a-zA-Z]*p)")
 """Options by which a host works without anybody before it."""
@@ -51,24 +56,32 @@ class HostAtWork:
     def __init__(self) -> None:
         self._lock = Lock()
         self._open: set[tuple[str, str]] = set()
-        self._closed_s = 0.0
+        self._first_s, self._closed_s = math.inf, 0.0
 
     def began(self, session: str, call: str) -> None:
         """A call is under way."""
         with self._lock:
             self._open.add((session, call))
+            self._first_s = min(self._first_s, time.clock_gettime(time.CLOCK_BOOTTIME))
 
     def ended(self, session: str = "", call: str = "") -> None:
         """A call is over; without one, nobody knows which were under way until now."""
         with self._lock:
             self._open.discard((session, call))
             self._closed_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+            self._first_s = self._first_s if session else 0.0
 
-    def is_no_command(self, begun_s: float) -> bool:
-        """Whether a process that began then cannot be a command of this host: none is at work, and
-        it began after the last one had ended."""
+    def is_no_command(self, host: Process, begun_s: float) -> bool:
+        """Whether a child of the host that began then cannot be a command, what one has left, nor a
+        server: it has just begun, no command is at work, it began after the last one had ended, and
+        no other child is there that began before that. A command can make another child of its
+        host, which makes the next one; the first of them is there, or has not been waited for."""
         with self._lock:
-            return not self._open and begun_s > self._closed_s + AFTER_S
+            is_old = begun_s < time.clock_gettime(time.CLOCK_BOOTTIME) - YOUNG_S
+            if is_old or self._open or begun_s <= self._closed_s + AFTER_S:
+                return False
+            first_s, last_s = self._first_s - AFTER_S, self._closed_s + AFTER_S
+        return not any(first_s <= one <= last_s for one in children_began(host))
 
 
 class JudgedCall(Struct, frozen=True):
@@ -226,13 +239,17 @@ class CodingSession:
         1. The host itself says it, and no agent has started that host.
         2. The host says that its user has written it, and no agent has written it for later.
         3. Where the host's words cannot be told from those of a command that it has started, no
-           command is at work, and the process that speaks began after the last one had ended.
+           command is at work or has left something, and who speaks began after the last one.
         """
         if not heard.typed or speaker.host is None or speaker.above or heard.child:
             return False
         if is_later(self.shield, heard.fields["text"]):
             return False
-        return speaker.begun_s is None or self._host.is_no_command(speaker.begun_s)
+        begun_s = speaker.begun_s
+        if begun_s is None or self._host.is_no_command(self.process, begun_s):
+            return True
+        self.tell(DOUBTED, self.agent.name, "a prompt may be a command's that plays a hook")
+        return False
 
     def _decided(self, heard: Heard, told: Told) -> HookVerdict:
         """What becomes of an event, by what was decided."""
@@ -245,8 +262,9 @@ class CodingSession:
         if not refused.waits or refused.ticket is None:
             return HookVerdict("refuse", words)
         command = f"A person answers with `stanchion tickets approve {refused.ticket}`."
-        asks = heard.says == "call" and self._is_asked_there(heard, refused.ticket)
-        return HookVerdict("ask" if asks else "refuse", words, command=command)
+        if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
+            return HookVerdict("ask", words, command=f"A yes is for this one call. {command}")
+        return HookVerdict("refuse", words, command=command)
 
     def _going(self, heard: Heard, told: Told) -> HookVerdict:
         """What goes ahead, changed or not. A prompt that a host cannot change does not go ahead;

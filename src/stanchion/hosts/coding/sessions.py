@@ -190,8 +190,10 @@ class CodingSessions:
 
     def _drop(self, name: Name) -> None:
         self._sessions.pop(name).close()
-        if not any(process == name[2] for _, _, process in self._sessions):
-            self._hosts.pop(name[2], None)
+        used = {process for _, _, process in self._sessions}
+        for process in [*self._hosts]:  # whoever says that a session has ended may be a command
+            if process not in used and not is_alive(process):
+                del self._hosts[process]
         self._prune()
 
     def _prune(self, spared: int = WARM) -> None:

@@ -22,6 +22,8 @@ from stanchion.kernel.regex import regex
 PORT: Final = 7523
 HOST_TIMEOUT_S: Final = 60
 """How long a host waits for one of our hooks. What answers has an earlier deadline."""
+LAST_WORDS_S: Final = 3
+"""How long Codex waits where a session ends; it says so each time if more is asked for."""
 HEADER: Final = "Stanchion-Hook"
 PROTOCOL: Final = "1"
 CONFIG: Final = "agents.json"
@@ -160,10 +162,10 @@ class HookCaller(Struct, frozen=True):
     state: str
     port: int | None = None
 
-    def command(self, agent: str) -> str:
+    def command(self, agent: str, *options: str) -> str:
         """The command of a hook. No shell stays before it for Claude, which has `onFailure`; for
         Codex one does, and refuses where the client cannot."""
-        client = [self.python, "-I", "-S", str(CLIENT), agent, f"state={self.state}"]
+        client = [self.python, "-I", "-S", str(CLIENT), agent, f"state={self.state}", *options]
         if agent == "codex":
             client = ["/bin/sh", "-c", _REFUSE.format(agent=agent), "stanchion", *client]
         return f"exec {shlex.join(client)}"
@@ -178,6 +180,9 @@ def hooks_of(agent: str, caller: HookCaller) -> dict[str, Any]:
             url = f"http://127.0.0.1:{caller.port}/{agent}"
             hook = {"type": "http", "url": url, "headers": {HEADER: PROTOCOL}}
         hook["timeout"] = HOST_TIMEOUT_S
+        if agent == "codex" and says == "ends":
+            deadline = f"deadline={LAST_WORDS_S - 1}"
+            hook |= {"command": caller.command(agent, deadline), "timeout": LAST_WORDS_S}
         if agent == "claude" and says in BLOCKS:
             hook["onFailure"] = "block"
         made[event] = {"hooks": [hook]}

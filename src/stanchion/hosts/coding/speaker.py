@@ -183,6 +183,17 @@ def is_alive(process: Process) -> bool:
     return found is not None and found.started == str(process.started)
 
 
+def children_began(host: Process) -> list[float]:
+    """The moments since boot at which the children of a process began that have not been waited
+    for."""
+    found = []
+    for name in os.listdir(PROC):
+        words = _text(PROC / name / "stat").rpartition(")")[2].split() if name.isdecimal() else []
+        if len(words) > 19 and words[1] == str(host.pid):
+            found.append(int(words[19]) / TICKS_S)
+    return found
+
+
 def _forged(why: str) -> Speaker:
     return Speaker(None, why=why, forged=True)
 
