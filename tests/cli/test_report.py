@@ -130,7 +130,7 @@ def test_honest_work_that_is_touched_is_named(
     assert (group["outcome"], group["honest"]) == ("asked", {"commit": 1})
     assert group["example"] == "git commit -am untested"
     assert found["touched"]["commit"] == 1
-    assert "1 commit among them, of 1 commit" in shown(capsys, "report")
+    assert "among them 1 of 1 commit" in shown(capsys, "report")
 
 
 def test_what_git_had_then_is_not_known(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -275,10 +275,15 @@ def _sum(day: str | None, found: PastReport) -> str:
 
 
 def _touched(found: PastReport) -> str:
-    touched = list(honest_words(found.touched))
-    every = list(honest_words(found.honest))
+    touched = [
+        f"{number:,} of {words}"
+        for kind, number in found.touched.items()
+        for words in honest_words({kind: found.honest[kind]})
+        if number
+    ]
     if touched:
-        return f"{_and(touched)} among them, of {_and(every)}"
+        return f"among them {_and(touched)}"
+    every = list(honest_words(found.honest))
     of = f" (of {_and(every)})" if every else ""
     return f"no test, build or commit touched{of}"
 
@@ -352,7 +357,7 @@ def _left_out(
 
 WHAT: Final = option(
     "what WHAT",
-    "an agent, `claude` or `codex`, or files with transcripts (default: all)",
+    "an agent, `claude` or `codex`, or files with transcripts",
     nargs="*",
 )
 POLICY: Final = option(
