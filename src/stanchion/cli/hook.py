@@ -72,7 +72,8 @@ examples:
 `stanchion install` writes the hooks. The first hook that is a command starts the daemon; it
 ends when it was idle for 30 minutes and no coding agent that it knows is alive. What it has
 to say goes to `agents/daemon.log` in the state folder. Only hooks are heard that the host's
-own process has sent; an agent cannot stop the daemon with this command.
+own process has sent. An agent cannot stop the daemon with this command, nor can anybody
+of whom it cannot be told that no agent has started them.
 
 exit status:
   0  the hook was answered, it is done, or the daemon runs and listens

@@ -21,7 +21,10 @@ FILE = FOLDER / ("settings.json" if AGENT == "claude" else "hooks.json")
 
 
 def hooks(event: str) -> list[dict[str, Any]]:
-    settings = json.loads(FILE.read_text()) if FILE.exists() else {}
+    try:
+        settings = json.loads(FILE.read_text())
+    except (OSError, ValueError):  # a file with an error is passed over as a whole
+        return []
     return [hook for group in settings["hooks"].get(event, []) for hook in group["hooks"]]
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from stanchion.hosts.coding import AGENTS, CodingAgent, HostAnswer, carrier, client
 from stanchion.hosts.coding.speaker import Process, Speaker, Speakers
@@ -40,10 +41,18 @@ def body(event: str = "PreToolUse", **more: Any) -> str:
     return json.dumps({"session_id": "s", "hook_event_name": event, "cwd": "/", **more})
 
 
+def need_no_host_above() -> None:
+    """Skip a test that a coding agent runs: every stand-in would be a child of that one."""
+    if Speakers(AGENTS.values()).is_below_host(os.getpid()):
+        pytest.skip("a coding agent runs this: run it outside of one")
+
+
 class StandIn:
     """A process that acts as a host."""
 
-    def __init__(self, folder: Path, name: str, waits_s: float = 30) -> None:
+    def __init__(
+        self, folder: Path, name: str, waits_s: float = 30, above: tuple[str, ...] = ()
+    ) -> None:
         program = folder / name
         if not program.exists():
             program.symlink_to(PYTHON)
@@ -51,7 +60,7 @@ class StandIn:
         self.words = [str(program), "-I", "-S", str(HERE / "stand_in_host.py"), name]
         self.words.append(f"{waits_s}")
         self._process = subprocess.Popen(
-            self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*above, *self.words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     @property
@@ -79,6 +88,7 @@ class Place:
     """A state folder with a server in it, which is told to answer so."""
 
     def __init__(self, answer: Callable[[CodingAgent, bytes, Speaker], HostAnswer]) -> None:
+        need_no_host_above()
         self.state = Path(tempfile.mkdtemp(prefix="st"))
         (self.state / "agents").mkdir(mode=0o700)
         self.heard: list[tuple[str, Speaker]] = []
@@ -109,9 +119,9 @@ class Place:
         """Who spoke last."""
         return self.heard[-1][1]
 
-    def host(self, name: str) -> StandIn:
-        """A host that ends with the place."""
-        made = StandIn(self.state, name)
+    def host(self, name: str, *above: str) -> StandIn:
+        """A host that ends with the place; `above` is a program that starts it."""
+        made = StandIn(self.state, name, above=above)
         self._hosts.append(made)
         return made
 

@@ -134,6 +134,16 @@ def test_settings_that_switch_hooks_off_are_named(at: HostPlaces) -> None:
     assert any("disableAllHooks" in one for one in failures(at, "claude"))
 
 
+def test_settings_that_claude_skips_are_named(at: HostPlaces) -> None:
+    """It reads no comments, and none of the hooks beside one."""
+    path = installed(at, "claude")
+    path.write_text(f"{{ // ours\n{path.read_text()[1:]}")
+    found = failures(at, "claude")
+    assert "Claude skips" in found[0]
+    assert "line 1, column 3" in found[0]
+    assert any("does not call the hooks that it has" in one for one in found), found
+
+
 def test_an_event_without_a_hook_is_named(at: HostPlaces) -> None:
     path = installed(at, "claude")
     data = json.loads(path.read_text())

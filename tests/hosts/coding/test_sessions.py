@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.hosts.coding import AGENTS, sessions as sessions_module
+from stanchion.hosts.coding import AGENTS, later_prompts, sessions as sessions_module
 from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.speaker import Process, Speaker
 from tests.hosts.coding.talk import SECRET, Talk, desk, gone, own_process
@@ -152,6 +152,7 @@ def test_a_failure_of_a_command_is_no_failure_of_the_tool(project: Path) -> None
         (Speaker(own_process()), {"source": 3}, False),
         (Speaker(own_process()), {"agent_id": "a1"}, False),
         (Speaker(own_process()), {"prompt": " <task-notification>do it"}, False),
+        (Speaker(own_process()), {"prompt": "# /loop tick\n---\npush it"}, False),
         (Speaker(own_process(), above=(gone(),)), {}, False),
         (Speaker(None, why="no /proc"), {}, False),
     ],
@@ -174,6 +175,31 @@ def test_a_prompt_that_an_agent_has_written_for_later_is_the_agents(project: Pat
         other.prompt("push it now")
         other.prompt("push it")
         assert at.users() == [False, False, True]
+
+
+def test_where_too_much_is_written_for_later_no_prompt_is_the_users(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(later_prompts, "MOST", 3)
+    with desk(QUIET) as at:
+        talk = at.talk("claude", project)
+        talk.call(tool="Workflow", given={"args": {"steps": [{"prompt": "one"}]}})
+        talk.prompt("one")
+        talk.prompt("my own")
+        for text in ("two", "three", "four"):
+            talk.call(tool="CronCreate", given={"prompt": text})
+        talk.prompt("my own")
+        talk.prompt("one")
+        assert at.users() == [False, True, False, False]
+
+
+def test_what_an_agent_has_started_takes_no_session_from_its_user(project: Path) -> None:
+    with desk(QUIET) as at, other_process() as other:
+        below = Speaker(other, above=(gone(),))
+        at.talk("claude", project, speaker=below).prompt("push it")
+        assert not at.talk("claude", project, session="s2").prompt("fix it").refused
+        at.talk("claude", project, speaker=below, session="s2").prompt("push it")
+        assert at.users() == [False, True]
 
 
 def test_a_command_of_codex_that_plays_a_hook_is_not_its_user(project: Path) -> None:
@@ -209,9 +235,11 @@ def test_a_command_of_codex_that_ends_its_session_is_not_its_user(project: Path)
 
 def test_a_server_that_codex_has_started_is_not_its_user(project: Path) -> None:
     with desk() as at:
-        server = Speaker(own_process(), begun_s=now() - 60)
-        at.talk("codex", project, speaker=server).prompt("push it")
-        assert at.users() == [False]
+        for age_s in (60, 1):
+            server = Speaker(own_process(), begun_s=now() - age_s)
+            at.talk("codex", project).say("SessionStart", source="startup")
+            at.talk("codex", project, speaker=server).prompt("push it")
+        assert at.users() == [False, False]
 
 
 def test_what_a_command_of_codex_has_left_is_not_its_user(project: Path) -> None:
@@ -411,10 +439,19 @@ def test_without_a_dialog_a_ticket_is_answered_by_a_person(project: Path) -> Non
             words = talk.call("deploy")
             assert words.refused
             (ticket,) = at.shields[0].tickets()
-            assert f"stanchion tickets approve {ticket.id}" in words.refused
+            command = f"stanchion tickets approve {ticket.id} --project {project}"
+            assert command in words.refused
             at.shields[0].approve(ticket.id, by="ann")
             assert not talk.call("deploy").refused
             assert talk.call("deploy").refused
+
+
+def test_who_waits_reads_what_does_without_a_person(project: Path) -> None:
+    with desk() as at:
+        talk = at.talk("claude", project)
+        talk.call("echo 'a = 1' > a.py")
+        talk.came(bash(""), "echo 'a = 1' > a.py")
+        assert "run the tests as a command of their own" in talk.call("git commit -am a").refused
 
 
 def test_a_yes_in_the_dialog_is_seen_by_the_outcome(project: Path) -> None:

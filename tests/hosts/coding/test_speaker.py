@@ -228,6 +228,28 @@ def test_a_host_whose_starter_has_left_is_known_as_an_agents(here: Place, clean:
     assert here.speaker.above == (SOME_HOST,)
 
 
+REAPER = """
+import ctypes, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+sys.exit(subprocess.call(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("between", ["", "sh -c '{}; sleep 1'"])
+def test_an_orphan_that_a_service_of_the_user_takes_in_is_known_as_an_agents(
+    here: Place, between: str
+) -> None:
+    """As `systemd --user` does, which is older than every host below it."""
+    (here.state / "systemd").symlink_to(PYTHON)
+    host = here.host("claude", str(here.state / "systemd"), "-I", "-S", "-c", REAPER)
+    assert host.does("http", here.port, PROMPT)["status"] == 200
+    assert not here.speaker.above
+    here.heard.clear()
+    nested = between.replace("'", '"') if between else "{}"
+    started_by(host, here, through=f"(setsid sh -c 'sleep 0.3; {nested}' &)")
+    assert here.speaker.above == (SOME_HOST,)
+
+
 # Processes.
 
 
@@ -256,6 +278,15 @@ def test_an_agent_does_not_stop_the_daemon(here: Place) -> None:
     words = "stdin = None"
     stop = python(LOCAL.replace("STDIN", words), here.socket, "stop", "")
     assert "HTTP/1.1 403" in host.does("command", stop)["stdout"]
+    (here.state / "stop.py").write_text(stop[4], "utf-8")
+    words = " ".join([PYTHON, f"{here.state}/stop.py", str(here.socket), "stop", "x"])
+    script = f"cd {here.state}; (setsid sh -c 'sleep 0.3; {words} >out 2>&1; touch done' &)"
+    host.does("command", script)
+    until = time.monotonic() + 20
+    while not (here.state / "done").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert "HTTP/1.1 403" in (here.state / "out").read_text("utf-8")
     assert here.host("codex").does("http", here.port, PROMPT)["status"] == 200
 
 

@@ -22,7 +22,7 @@ from stanchion.hosts.coding import carrier, client
 from stanchion.locks.files import is_held
 from stanchion.ops.daemon import launch
 from stanchion.ops.daemon.server import DaemonStatus
-from tests.hosts.coding.stand_ins import PYTHON, StandIn, body
+from tests.hosts.coding.stand_ins import PYTHON, StandIn, body, need_no_host_above
 from tests.ports import Port
 
 
@@ -30,6 +30,7 @@ class Home:
     """A state folder with a daemon of its own, as hooks start it."""
 
     def __init__(self) -> None:
+        need_no_host_above()
         self.root = Path(tempfile.mkdtemp(prefix="sd"))
         self.state, self.project = self.root / "state", self.root / "project"
         self.state.mkdir(mode=0o700)
@@ -113,6 +114,17 @@ def test_the_first_hook_starts_it_and_the_next_find_it(home: Home) -> None:
     assert os.getsid(found.pid) == found.pid
     assert (home.state / "agents").stat().st_mode & 0o777 == 0o700
     assert home.hook(home.host("codex"))["status"] == 0
+
+
+def test_it_does_not_stay_in_the_folder_that_it_was_started_in(home: Home) -> None:
+    gone = home.root / "gone"
+    gone.mkdir()
+    words = f"{PYTHON} -I -S {client.__file__} claude state={home.state} deadline=40"
+    said = body("SessionStart", cwd=str(home.project), source="startup")
+    home.host().does("hook", f"cd {gone} && rmdir {gone} && exec {words}", said)
+    found = home.status()
+    assert found is not None
+    assert os.readlink(f"/proc/{found.pid}/cwd") == "/"
 
 
 def test_twenty_that_start_at_once_become_one(home: Home) -> None:

@@ -130,6 +130,8 @@ def test_only_so_many_connections_are_open(here: Place, monkeypatch: pytest.Monk
     waiting = [socket.create_connection(("127.0.0.1", here.port)) for _ in range(8)]
     waiting[-1].settimeout(10)
     assert waiting[-1].recv(1) == b""
+    host = here.host("codex")
+    assert host.does("hook", here.client("codex"), body())["status"] == 0  # another way is open
     for sock in waiting:
         sock.close()
     until = time.monotonic() + 10
@@ -137,6 +139,13 @@ def test_only_so_many_connections_are_open(here: Place, monkeypatch: pytest.Monk
     while host.does("http", here.port, body()).get("status") != 200:
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def test_connections_of_other_users_are_closed_at_once(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(here.speakers, "is_own", lambda _: False)
+    assert sent(here, b"") == b""
 
 
 def test_twenty_hooks_at_once_are_each_answered_for_itself() -> None:

@@ -20,7 +20,8 @@ LONGEST_BODY: Final = 16 * 1024 * 1024
 LONGEST_NAME: Final = 512
 """How long the name of a session, a call or a sub-agent may be."""
 LONGEST_PATH: Final = 4_096
-TAGGED: Final = regex(r"\s*<[A-Za-z]")
+RELAYED: Final = regex(r"\s*(?:<[A-Za-z]|# /loop|# Autonomous loop)")
+"""How prompts begin that a host has put together."""
 SERVED: Final = "mcp__"
 """How the names of tools begin that a server of tools has."""
 HERE: Final = "cwd"
@@ -246,7 +247,7 @@ class CodingAgent(Struct, frozen=True):
     def _is_typed(self, body: dict[str, Any]) -> bool:
         """Whether its user has written a prompt, as far as the host says: what it has put together
         itself has words of others in it."""
-        if self.relays and TAGGED.match(body["prompt"]) is not None:
+        if self.relays and RELAYED.match(body["prompt"]) is not None:
             return False
         return body.get("source", "user") in ("user", "sdk")
 

@@ -20,14 +20,13 @@ from stanchion.hosts.coding.program import OLDEST, ProgramFailed, codex_server, 
 from stanchion.hosts.coding.rehearsal import REFUSED, Rehearsed, rehearse, surroundings_in
 from stanchion.hosts.coding.settings import (
     LEVELS,
-    OTHERS,
     BadSettings,
     HostPlaces,
     is_ours,
     kept_from,
 )
 from stanchion.hosts.foreign_file import read_foreign
-from stanchion.hosts.json_text import read_json
+from stanchion.hosts.json_text import NotJson, read_json, rewritten
 
 Outcome = Literal["holds", "fails", "open", "told"]
 """It holds, it does not, nothing can make it hold in this host, or it is only told."""
@@ -55,6 +54,12 @@ OPEN: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 """What no settings can shut in a host, measured with the version of the docs' table."""
+
+
+ELSEWHERE: Final = frozenset(
+    {"env", "apiKeyHelper", "permissions", "model", "mcpServers", "enabledPlugins", "statusLine"}
+)
+"""Keys of settings that lead to another model, start something, or answer before our hooks do."""
 
 
 class DoctorCheck(Struct, frozen=True):
@@ -105,7 +110,11 @@ def _settings(path: Path) -> dict[str, Any]:
             return tomllib.loads(read_foreign(path).text or "")
         return read_json(read_foreign(path).text or "{}")
     except (OSError, ValueError) as error:
-        raise BadSettings(f"`{path}` cannot be read: {error}: correct that first") from None
+        raise _unread(path, error) from None
+
+
+def _unread(path: Path, error: Exception) -> BadSettings:
+    return BadSettings(f"`{path}` cannot be read: {error}: correct that first")
 
 
 def _own_hooks(
@@ -145,11 +154,22 @@ def _level(agent: str, name: str, at: HostPlaces) -> Iterator[DoctorCheck]:
     level = LEVELS[agent][name]
     missing = sorted(AGENTS[agent].says.keys() - _ours(agent, name, at).keys())
     kept = [*kept_from(name, at)] if agent == "claude" else []
+    kept += _unreadable(agent, level.path(at))
     if missing:
         kept.append(f"no hook for {', '.join(missing)}: `stanchion install {agent} --{name}`")
     about = f"{name} settings"
     yield DoctorCheck("fails" if kept else "holds", about, "; ".join(kept or [str(level.path(at))]))
     yield DoctorCheck("told", about, level.off)
+
+
+def _unreadable(agent: str, path: Path) -> Iterator[str]:
+    """Why Claude skips a file of settings: it reads no comments, and passes over the whole of a
+    file with an error."""
+    try:
+        json.loads(read_foreign(path).text if agent == "claude" else "{}")
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        yield f"Claude skips `{path}`, for it is not strict JSON: correct {where} ({error.msg})"
 
 
 def _trust(levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
@@ -186,7 +206,8 @@ def _trials(agent: str, program: str, levels: list[str], at: HostPlaces) -> Iter
     else:
         with _dead_end() as port:
             dead, alive = _tried(agent, program, at, DEAD, lambda *hook: _dying(port, *hook))
-        yield _stopped(about, dead, alive, f"{agent} goes on where a hook fails", "")
+        why = "does not call the hooks that it has" if ran else "goes on where a hook fails"
+        yield _stopped(about, dead, alive, f"{agent} {why}", "")
     # A host that minds a dead hook has called it, so then it is the policy that lets danger go.
     why = (
         f"{agent} does not call the hooks that it has"
@@ -224,9 +245,14 @@ def _tried(
             paths[path.with_name(local)] = copy.with_name(local)
         for path, copy in paths.items():
             data = _settings(path)
-            kept = {key: data[key] for key in OTHERS if key in data}
+            kept = {key: value for key, value in data.items() if key not in ELSEWHERE}
+            kept["hooks"] = _own_hooks(data, change)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(json.dumps({**kept, "hooks": _own_hooks(data, change)}))
+            # In the layout that it has, with its comments: the host may not read them.
+            try:
+                copy.write_text(rewritten(read_foreign(path).text or "{}", kept))
+            except NotJson as error:
+                raise _unread(path, error) from None
         came = rehearse(agent, program, there, command)
         marker = command.split()[1].rstrip(";")
         return came, (there.project / marker).exists()

@@ -6,6 +6,7 @@ import math
 import time
 from collections import OrderedDict
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from msgspec import Struct
@@ -56,7 +57,7 @@ class HostAtWork:
     def __init__(self) -> None:
         self._lock = Lock()
         self._open: set[tuple[str, str]] = set()
-        self._first_s, self._closed_s = math.inf, 0.0
+        self._first_s, self._closed_s, self._heard_s = math.inf, 0.0, 0.0
 
     def began(self, session: str, call: str) -> None:
         """A call is under way."""
@@ -71,13 +72,18 @@ class HostAtWork:
             self._closed_s = time.clock_gettime(time.CLOCK_BOOTTIME)
             self._first_s = self._first_s if session else 0.0
 
+    def heard(self) -> None:
+        """A hook of this host was answered: the next one begins after it."""
+        self._heard_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+
     def is_no_command(self, host: Process, begun_s: float) -> bool:
         """Whether a child of the host that began then cannot be a command, what one has left, nor a
-        server: it has just begun, no command is at work, it began after the last one had ended, and
+        server: it has just begun, and after the last hook; no command is at work, and
         no other child is there that began before that. A command can make another child of its
         host, which makes the next one; the first of them is there, or has not been waited for."""
         with self._lock:
-            is_old = begun_s < time.clock_gettime(time.CLOCK_BOOTTIME) - YOUNG_S
+            young_s = time.clock_gettime(time.CLOCK_BOOTTIME) - YOUNG_S
+            is_old = begun_s < max(young_s, self._heard_s - AFTER_S)
             if is_old or self._open or begun_s <= self._closed_s + AFTER_S:
                 return False
             first_s, last_s = self._first_s - AFTER_S, self._closed_s + AFTER_S
@@ -127,6 +133,7 @@ class CodingSession:
         if heard.says not in ("reply", "child_reply", "asks", "news"):
             verdict = replace(verdict, notices=hosted.notices())
         answer = self.agent.words(heard, verdict)
+        self._host.heard()
         if comes:
             kept = len(answer.stdout) + len(answer.stderr) <= LONGEST_KEPT
             self._remember(self._over, heard.key, answer if kept else None)
@@ -261,10 +268,14 @@ class CodingSession:
             return HookVerdict("end", words)
         if not refused.waits or refused.ticket is None:
             return HookVerdict("refuse", words)
-        command = f"A person answers with `stanchion tickets approve {refused.ticket}`."
+        approve = f"stanchion tickets approve {refused.ticket} --project {quote(heard.cwd)}"
+        command = f"A person answers with `{approve}`."
         if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
-            return HookVerdict("ask", words, command=f"A yes is for this one call. {command}")
-        return HookVerdict("refuse", words, command=command)
+            why = f"{refused.decision.message}: allow it?"
+            return HookVerdict("ask", why, command=f"A yes is for this one call. {command}")
+        advice = refused.decision.advice
+        instead = f"; without one: {advice}" if advice and advice not in words else ""
+        return HookVerdict("refuse", words + instead, command=command)
 
     def _going(self, heard: Heard, told: Told) -> HookVerdict:
         """What goes ahead, changed or not. A prompt that a host cannot change does not go ahead;

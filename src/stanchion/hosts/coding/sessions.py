@@ -148,20 +148,23 @@ class CodingSessions:
         ]
 
         def kept(value: Any, _now: int) -> Any:
-            if value is not None and is_alive(_process(value)):
-                return LEFT
+            if speaker.above or (value is not None and is_alive(_process(value))):
+                return LEFT  # what an agent has started takes no session from its user
             return {"pid": own.pid, "started": own.started}
 
         tenant = shield.tenancy.of(None)
         where = key(tenant, "hosted", agent.name, heard.session)
         bound = change_now(shield, "hosted", tenant, where, kept)
-        if _process(bound.value) != own or any(is_alive(one) for one in others):
+        holder = None if bound.value is None else _process(bound.value)
+        if holder is not None and holder != own and is_alive(holder):
+            others.append(holder)
+        if others := [one for one in others if is_alive(one)]:
             self._alarm(agent, heard, f"process {own.pid} speaks for it: {speaker.why}")
             raise Impostor(
                 f"the session {brief(heard.session)} belongs to another process that is still at "
-                f"work: end that one, or begin a session of its own"
+                f"work: end process {others[0].pid}, or begin a session of its own"
             )
-        return not bound.written
+        return holder == own and not bound.written
 
     def _shield(self, heard: Heard) -> Shield:
         """The shield of the project that a session is in."""

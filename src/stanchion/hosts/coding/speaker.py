@@ -16,6 +16,7 @@ import struct
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,10 @@ SO_PEERPIDFD: Final = 77
 """Asks for the process itself that made a socket, where the number of one may be another's now."""
 BETWEEN: Final = 3
 """How far above a client its host stands at most: shells may stand between."""
+INITS: Final = frozenset(
+    {"catatonit", "docker-init", "dumb-init", "init", "s6-svscan", "systemd", "tini"}
+)
+"""Programs that take in orphans."""
 MOST_HOSTS: Final = 256
 """How many hosts are remembered."""
 TICKS_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -113,8 +118,13 @@ class Speakers:
         return sum(is_alive(each) for each in list(self._hosts))
 
     def is_below_host(self, pid: int) -> bool:
-        """Whether a process was started by a host, directly or not."""
-        return any(self._is_host(self._programs, each.pid) for each in ancestors(pid))
+        """Whether a host has started a process, directly or not, or it cannot be told."""
+        found = process_at(pid)
+        return found is None or bool(self._above(_plain(found)))
+
+    def is_own(self, sock: socket.socket) -> bool:
+        """Whether a connection over loopback is this user's, or it cannot be told."""
+        return bool(_inode(sock)) or not PROC.joinpath("self").exists()
 
     def _child(
         self, agent: CodingAgent, host: HostProcess, below: tuple[HostProcess, ...]
@@ -141,28 +151,35 @@ class Speakers:
         return Speaker(host, above, f"{why}; {UNNAMED}" if SOME_HOST in above else why)
 
     def _above(self, host: Process) -> tuple[Process, ...]:
-        """The hosts above one. One whose starter has left may be an agent's: then the mark that
-        its host gives to all that it starts tells, or that its first ancestor began beside
-        another host and after it."""
+        """The hosts above one. One whose starter has left may be an agent's: then the mark tells
+        that its host gives to all that it starts; or that it stands below a process that takes
+        orphans in, by way of one that began after another host and in the same place."""
         row = ancestors(host.pid)
         found = tuple(_plain(each) for each in row[1:] if self._is_host(self._programs, each.pid))
         if found:
             return found
         if any(entry.startswith(self._marks) for entry in _environment(host.pid)):
             return (SOME_HOST,)
-        if len(row) > 1 and row[-1].pid == 1:
-            first = row[-2]
-            beside = PROC / str(first.pid) / "cgroup"
-            for pid in _own_processes():
-                other = process_at(pid) if self._is_host(self._programs, pid) else None
-                if (
-                    other is not None
-                    and other.pid not in (host.pid, 1)
-                    and int(other.started) < int(first.started)
-                    and _text(beside) == _text(PROC / str(pid) / "cgroup")
-                ):
+        taken_in = [
+            link for link in pairwise(row) if link[1].pid == 1 or _takes_orphans(link[1].pid)
+        ]
+        others = [*self._others(host)] if taken_in else []
+        for below, above in taken_in:
+            place = _text(PROC / str(below.pid) / "cgroup")
+            for other in others:
+                is_later = int(other.started) < int(below.started)
+                is_near = place == _text(PROC / str(other.pid) / "cgroup")
+                if is_later and is_near and above in ancestors(other.pid):
                     return (SOME_HOST,)
         return ()
+
+    def _others(self, host: Process) -> Iterator[HostProcess]:
+        """The other processes of this user that run a host's program."""
+        for pid in _own_processes():
+            if pid not in (host.pid, 1) and self._is_host(self._programs, pid):
+                other = process_at(pid)
+                if other is not None:
+                    yield other
 
     def _is_host(self, programs: Collection[str], pid: int) -> bool:
         """Whether a process runs a host's program. Anybody may call a program so: this keeps
@@ -215,6 +232,13 @@ def _environment(pid: int) -> list[bytes]:
         return PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0")
     except OSError:
         return []
+
+
+def _takes_orphans(pid: int) -> bool:
+    """Whether a process is given the children of those below it that have ended. The system does
+    not say; the daemon is such a child itself, where a hook has started it."""
+    is_orphan = os.getsid(0) == os.getpid()
+    return (is_orphan and pid == os.getppid()) or _text(PROC / str(pid) / "comm").strip() in INITS
 
 
 def _own_processes() -> Iterator[int]:

@@ -33,6 +33,7 @@ LOG: Final = logging.getLogger("stanchion.service")
 Hear = Callable[[CodingAgent, bytes, Speaker], HostAnswer]
 
 MOST_CONNECTIONS: Final = 256
+"""How many connections are open by each of both ways."""
 MOST_FORGED: Final = 64 << 10
 """How many bytes are read of what is no host's: enough for the alarm."""
 FIRST_S: Final = 10.0
@@ -142,10 +143,14 @@ class HookServer:
             sleep(0.1)
             return False
         if sock.family == socket.AF_INET:
+            if not self._speakers.is_own(sock):
+                sock.close()
+                return True
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         thread = threading.Thread(target=self._attend, args=(sock,), name="hook", daemon=True)
         with self._lock:
-            full = len(self._open) >= MOST_CONNECTIONS
+            alike = [each for each in self._open.values() if each.family == sock.family]
+            full = len(alike) >= MOST_CONNECTIONS
             if not full:
                 self._open[thread] = sock
         if full:
@@ -244,12 +249,12 @@ class HookServer:
             raise TurnedDown(415, f"only `{JSON}` is heard")
 
     def _check_version(self, request: HookRequest, speaker: Speaker, is_local: bool) -> None:
-        """Refuse another version. To a newer hook that a host has started it makes room."""
+        """Refuse another version. To a newer hook that can be no agent's command it makes room."""
         version = request.headers["stanchion-hook"]
         if version == f"{PROTOCOL}":
             return
         is_newer = version.isascii() and version.isdecimal() and int(version[:9]) > PROTOCOL
-        if is_newer and is_local and not speaker.forged:
+        if is_newer and is_local and not speaker.forged and speaker.begun_s is None:
             LOG.info("a hook speaks version %s: this daemon makes room for a newer one", version)
             self.stop()
             raise STOPPING
