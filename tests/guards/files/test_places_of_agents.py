@@ -26,7 +26,8 @@ INSIDE: Final = in_order(
 OTHERS: Final = in_order(
     ".mcp.json opencode.json pkg/opencode.jsonc .github/hooks/a.json "
     ".github/copilot/settings.json .vscode/mcp.json .aider.conf.yml .roomodes crush.json "
-    "gemini-extension.json .claude-plugin/plugin.json .claude/scheduled_tasks.json"
+    "gemini-extension.json .claude-plugin/plugin.json .claude/scheduled_tasks.json "
+    ".claude/loop.md"
 )
 AT_HOME: Final = [
     *in_order(

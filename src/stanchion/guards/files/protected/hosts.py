@@ -58,6 +58,8 @@ def agents(seat: PathSeat, use: Use) -> FileProtection | None:
         return None
     rules = not WORDS["ruling"].isdisjoint(inner)
     folder = "." not in name and not rules
+    if name in WORDS["spoken by a host"]:
+        return _SETTING
     if ending(name) in TEXTS or (folder and not WORDS["instructing"].isdisjoint(inner)):
         kept = seat.all[at] in WORDS["instructions"] or not WORDS["instructing"].isdisjoint(inner)
         return instructs if kept else None
