@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,6 +143,37 @@ def test_settings_that_claude_skips_are_named(at: HostPlaces) -> None:
     assert "Claude skips" in found[0]
     assert "line 1, column 3" in found[0]
     assert any("does not call the hooks that it has" in one for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("model", 5),
+        ("permissions", "x"),
+        ("permissions", {"defaultMode": "nope"}),
+        ("permissions", {"defaultMode": ["plan"]}),
+        ("env", []),
+    ],
+)
+def test_a_value_for_which_claude_skips_its_settings_is_named(
+    at: HostPlaces, key: str, value: Any
+) -> None:
+    path = installed(at, "claude")
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({**data, key: value}))
+    assert any(
+        f"`{key}` has a value that it does not take" in one for one in failures(at, "claude")
+    )
+    path.write_text(json.dumps({**data, "permissions": {"allow": []}, "model": "opus"}))
+    assert not any("Claude skips" in one for one in failures(at, "claude"))
+
+
+def test_a_hook_for_which_claude_skips_its_settings_is_named(at: HostPlaces) -> None:
+    path = installed(at, "claude")
+    data = json.loads(path.read_text())
+    data["hooks"]["Stop"].append({"hooks": [{"type": "nope"}]})
+    path.write_text(json.dumps(data))
+    assert any("`hooks` has a value" in one for one in failures(at, "claude"))
 
 
 def test_an_event_without_a_hook_is_named(at: HostPlaces) -> None:

@@ -36,6 +36,15 @@ DANGER: Final = "touch danger.txt; cat ~/.ssh/id_rsa"
 """What every policy for coding agents refuses; the home folder of the trial has no such file."""
 DEAD: Final = "touch dead.txt"
 
+
+def _is_mapping(said: Any) -> bool:
+    return isinstance(said, dict)
+
+
+def _is_text(said: Any) -> bool:
+    return isinstance(said, str)
+
+
 OPEN: Final[Mapping[str, tuple[str, ...]]] = {
     "claude": (
         "a hook that is a command and exits with 0 after half an answer or none lets the call run; "
@@ -56,10 +65,18 @@ OPEN: Final[Mapping[str, tuple[str, ...]]] = {
 """What no settings can shut in a host, measured with the version of the docs' table."""
 
 
-ELSEWHERE: Final = frozenset(
-    {"env", "apiKeyHelper", "permissions", "model", "mcpServers", "enabledPlugins", "statusLine"}
+MODES: Final = frozenset(
+    {"default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto", "delegate"}
 )
-"""Keys of settings that lead to another model, start something, or answer before our hooks do."""
+ELSEWHERE: Final[Mapping[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(("env", "mcpServers", "enabledPlugins", "statusLine"), _is_mapping),
+    **dict.fromkeys(("model", "apiKeyHelper"), _is_text),
+    "permissions": lambda said: _is_mapping(said) and str(said.get("defaultMode", "auto")) in MODES,
+}
+"""Keys of settings that lead to another model, start something, or answer before our hooks do: no
+trial is made with them. Claude skips the file where one has a value that it does not take."""
+TYPES: Final = frozenset({"command", "http", "mcp_tool", "prompt", "agent"})
+"""Types of hooks. Claude skips a file that names another."""
 
 
 class DoctorCheck(Struct, frozen=True):
@@ -165,11 +182,18 @@ def _level(agent: str, name: str, at: HostPlaces) -> Iterator[DoctorCheck]:
 def _unreadable(agent: str, path: Path) -> Iterator[str]:
     """Why Claude skips a file of settings: it reads no comments, and passes over the whole of a
     file with an error."""
+    text = read_foreign(path).text if agent == "claude" else None
     try:
-        json.loads(read_foreign(path).text if agent == "claude" else "{}")
+        data = json.loads(text or "{}")
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         yield f"Claude skips `{path}`, for it is not strict JSON: correct {where} ({error.msg})"
+        return
+    wrong = [key for key, takes in ELSEWHERE.items() if key in data and not takes(data[key])]
+    every = [group for groups in data.get("hooks", {}).values() for group in groups]
+    wrong += ["hooks" for group in every for one in group["hooks"] if one.get("type") not in TYPES]
+    for key in dict.fromkeys(wrong):
+        yield f"Claude skips `{path}`, for `{key}` has a value that it does not take: correct it"
 
 
 def _trust(levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
