@@ -18,9 +18,9 @@ HERE: Final = Path("tests/hosts")
 SOURCES: Final = Path("src/stanchion/hosts")
 PACKAGE: Final = "stanchion.hosts."
 CONTRACT: Final = "stanchion.hosts.contract"
-NOT_HOSTS: Final = frozenset({"http", "mcp"})
-"""Adapters with no agent in them to play a scene: they guard requests, and the messages of a
-protocol."""
+NOT_HOSTS: Final = frozenset({"coding", "http", "mcp"})
+"""Adapters with no agent in them to play a scene: they guard requests, the messages of a protocol,
+and programs, which `make test-agents` runs."""
 
 
 class Cell(msgspec.Struct, frozen=True, omit_defaults=True):

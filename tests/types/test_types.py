@@ -95,5 +95,11 @@ def test_load_takes_every_option_of_a_shield() -> None:
     assert set(ShieldOptions.__annotations__) == set(Shield.__init__.__annotations__) - own
     assert "tenant" in get_type_hints(
         ShieldOptions,
-        localns={"Operator": object, "Resolver": object, "Trust": object, "Mode": str},
+        localns={
+            "Operator": object,
+            "Resolver": object,
+            "Trust": object,
+            "Mode": str,
+            "Path": object,
+        },
     )

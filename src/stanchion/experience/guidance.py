@@ -23,6 +23,8 @@ pass at once."""
 
 LATER: Final = frozenset(
     {
+        "breaker.model_open",
+        "breaker.model_probing",
         "breaker.open",
         "breaker.probing",
         "budget.turn",

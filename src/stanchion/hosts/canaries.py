@@ -71,6 +71,9 @@ of its own within the framework tells them apart; the MCP proxy is tried where i
 wherever its library is loaded."""
 
 WITHOUT: Final = {
+    "coding": "`stanchion doctor` has the real hosts make the calls, in folders of their own",
+    "foreign_file": "it is a part of what `install` and `mcp wrap` write, and judges nothing",
+    "json_text": "it is a part of what `install` and `mcp wrap` write, and judges nothing",
     "clients": (
         "it is what the adapters of `openai`, `anthropic` and `litellm` are made of, which "
         "have canaries"
