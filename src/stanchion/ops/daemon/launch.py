@@ -50,16 +50,17 @@ def own_place(state: Path) -> Path:
 def run_daemon(state: Path) -> bool:
     """Serve until told to stop, or until there is nothing to do; `False` where another daemon
     already does."""
-    os.umask(0o077)
     folder = own_place(state)
     lock = attempt(folder / LOCK, create=True)
     if lock is None:
         return False
+    before = os.umask(0o077)
     try:
         _log_to(folder / carrier.LOG)
         found = read_config(state)
         _serve(folder, AgentsConfig() if found is None else found)
     finally:
+        os.umask(before)
         os.close(lock)
     return True
 
