@@ -361,9 +361,9 @@ def test_a_name_of_a_call_may_come_again(agent: str, project: Path) -> None:
             talk.number = 0
             assert bool(talk.call(command).refused) == (command == "rm -rf /")
             talk.came(result(agent, command), command)
-        told = [str(one.content) for one in at.records("tool_result")]
-        every = ("ls", "rm -rf /", "git status")
-        assert [[c for c in every if c in one] for one in told] == [[one] for one in every]
+        told = [one.content for one in at.records("tool_result")]
+        said = [one if agent == "codex" else one["stdout"] for one in told]
+        assert said == ["ls", "rm -rf /", "git status"]
 
 
 def test_what_was_refused_and_ran_is_an_alarm(project: Path) -> None:
