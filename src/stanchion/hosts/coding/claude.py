@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from stanchion.hosts.coding.agent import CodingAgent, Heard, HookVerdict, HostAnswer, Says
+from stanchion.hosts.coding.agent import STATUS, CodingAgent, Heard, HookVerdict, HostAnswer, Says
 
 SAYS: Final[Mapping[str, Says]] = {
     "SessionStart": "begins",
@@ -73,7 +73,7 @@ def _refused(heard: Heard, verdict: HookVerdict, own: dict[str, Any]) -> dict[st
         case "prompt":
             return {"decision": "block", "reason": verdict.told}
         case "result":
-            held = withheld(heard.tool, heard.fields.get("result"), words)
+            held = withheld(heard.tool, as_said(heard.fields.get("result")), words)
             if held is UNSET:
                 return {"continue": False, "stopReason": words}
             own["updatedToolOutput"] = held
@@ -88,7 +88,18 @@ def _refused(heard: Heard, verdict: HookVerdict, own: dict[str, Any]) -> dict[st
 
 
 def _changed(heard: Heard, content: Any) -> dict[str, Any]:
-    return {"updatedInput" if heard.says == "call" else "updatedToolOutput": content}
+    return (
+        {"updatedInput": content}
+        if heard.says == "call"
+        else {"updatedToolOutput": as_said(content)}
+    )
+
+
+def as_said(result: Any) -> Any:
+    """A result in the form that the host has, without what it does not say itself."""
+    if not isinstance(result, dict):
+        return result
+    return {name: one for name, one in result.items() if name != STATUS}
 
 
 def withheld(tool: str, result: Any, words: str) -> Any:
