@@ -120,13 +120,13 @@ class _Layout:
 
     def value(self, begins: int, ends: int, old: Any, new: Any) -> str:
         """The text of a value that becomes another one."""
+        text = self.text[begins:ends]
+        if json.dumps(old) == json.dumps(new):
+            return text
         if isinstance(old, list) and isinstance(new, list):
             return self._members(begins, ends, dict(enumerate(old)), dict(enumerate(new)))
         if isinstance(old, dict) and isinstance(new, dict):
             return self._members(begins, ends, old, new)
-        text = self.text[begins:ends]
-        if json.dumps(old) == json.dumps(new):
-            return text
         flat = isinstance(old, dict | list) and "\n" not in text
         return self._dumped(new, None if flat else self._margin(begins))
 
