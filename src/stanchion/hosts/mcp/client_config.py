@@ -65,6 +65,94 @@ class ConfigFormat(NamedTuple):
     headers: str
 
 
+def _at(data: Any, way: Path) -> Any:
+    for name in way:
+        data = data.get(name) if isinstance(data, dict) else None
+    return data
+
+
+def _with_entry(data: dict[str, Any], path: Path, entry: dict[str, Any]) -> dict[str, Any]:
+    _at(data, path[:-1])[path[-1]] = entry
+    return data
+
+
+def _put_json(text: str, path: Path, entry: dict[str, Any]) -> str:
+    return rewritten(text, _with_entry(read_json(text), path, entry))
+
+
+def _json_spans(text: str) -> dict[Path, tuple[int, int]]:
+    return {path: (span.value, span.ends) for path, span in places(text, DEEPEST).items()}
+
+
+def _read_toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise NotJson(f"it is not TOML: {error}") from None
+
+
+def _statements(text: str) -> Iterator[tuple[Path, str]]:
+    """The statements of a TOML text: the lines of each, and the names that lead to what it sets;
+    none for a comment."""
+    table: Path = ()
+    lines = ""
+    for line in text.splitlines(keepends=True):
+        lines += line
+        try:
+            data: Any = tomllib.loads(lines)
+        except tomllib.TOMLDecodeError:
+            continue  # it goes on in the next line
+        way: Path = ()
+        while isinstance(data, dict) and len(data) == 1:
+            ((name, data),) = data.items()
+            way = (*way, name)
+        if lines.lstrip().startswith("["):
+            table = way
+            yield way, lines
+        else:
+            yield (*table, *way) if way else (), lines
+        lines = ""
+
+
+def _put_toml(text: str, path: Path, entry: dict[str, Any]) -> str:
+    """A text in which a table has other keys: what changes stands behind its header, everything
+    else at its place."""
+    old = _at(tomllib.loads(text), path)
+    new = {name: one for name, one in entry.items() if name not in old or old[name] != one}
+    end, made = "\r\n" if "\r\n" in text else "\n", ""
+    for way, lines in _statements(text):
+        if way == path:
+            made += lines + "".join(f"{name} = {_toml(one)}{end}" for name, one in new.items())
+        elif way[: len(path)] != path or way[len(path)] not in {*new, *(old.keys() - entry.keys())}:
+            made += lines
+    try:
+        if tomllib.loads(made) == _with_entry(tomllib.loads(text), path, entry):
+            return made
+    except tomllib.TOMLDecodeError:
+        pass
+    raise NotJson(f"write it as a table of its own, `[{'.'.join(path)}]`")
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(one)} = {_toml(value[one])}' for one in value)} }}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _toml_spans(text: str) -> dict[Path, tuple[int, int]]:
+    spans: dict[Path, tuple[int, int]] = {}
+    at = 0
+    for way, lines in _statements(text):
+        begins, at = at, at + len(lines)
+        if len(way) > 1:
+            spans[way[:2]] = spans.get(way[:2], (begins, at))[0], at
+    return spans
+
+
+JSON: Final = ConfigFormat(read_json, _put_json, _json_spans, "headers")
+TOML: Final = ConfigFormat(_read_toml, _put_toml, _toml_spans, "http_headers")
+
+
 def format_of(path: PurePath) -> ConfigFormat:
     """The format of a configuration, by its name."""
     return TOML if path.suffix == ".toml" else JSON
@@ -88,11 +176,10 @@ def wrapped(
     command: Sequence[str],
     options: Sequence[str],
     only: Sequence[str] = (),
-    form: ConfigFormat | None = None,
+    form: ConfigFormat = JSON,
 ) -> Rewritten:
     """A configuration whose servers are started by `command`; nothing else in it changes. Raises
     `NoServers`."""
-    form = JSON if form is None else form
     entries = _servers(form.read(text))
     if not entries:
         raise NoServers("there are none in its `mcpServers`, `servers` or `mcp_servers`")
@@ -122,10 +209,9 @@ def wrapped(
     return Rewritten(text, tuple(changed), left, tuple(strangers))
 
 
-def unwrapped(text: str, before: str = "", form: ConfigFormat | None = None) -> Rewritten:
+def unwrapped(text: str, before: str = "", form: ConfigFormat = JSON) -> Rewritten:
     """The same configuration without the proxy, each server written as it was `before`; raises
     `NotJson`."""
-    form = JSON if form is None else form
     old = _servers(form.read(before)) if before else {}
     changed: list[str] = []
     left: dict[str, str] = {}
@@ -277,91 +363,3 @@ def _servers(data: dict[str, Any]) -> dict[Path, Any]:
             ways += [(outer, "servers"), *[(outer, project, "mcpServers") for project in within]]
     found = [(way, place) for way in ways if isinstance(place := _at(data, way), dict)]
     return {(*way, name): entry for way, place in found for name, entry in place.items()}
-
-
-def _at(data: Any, way: Path) -> Any:
-    for name in way:
-        data = data.get(name) if isinstance(data, dict) else None
-    return data
-
-
-def _with_entry(data: dict[str, Any], path: Path, entry: dict[str, Any]) -> dict[str, Any]:
-    _at(data, path[:-1])[path[-1]] = entry
-    return data
-
-
-def _put_json(text: str, path: Path, entry: dict[str, Any]) -> str:
-    return rewritten(text, _with_entry(read_json(text), path, entry))
-
-
-def _json_spans(text: str) -> dict[Path, tuple[int, int]]:
-    return {path: (span.value, span.ends) for path, span in places(text, DEEPEST).items()}
-
-
-def _read_toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise NotJson(f"it is not TOML: {error}") from None
-
-
-def _statements(text: str) -> Iterator[tuple[Path, str]]:
-    """The statements of a TOML text: the lines of each, and the names that lead to what it sets;
-    none for a comment."""
-    table: Path = ()
-    lines = ""
-    for line in text.splitlines(keepends=True):
-        lines += line
-        try:
-            data: Any = tomllib.loads(lines)
-        except tomllib.TOMLDecodeError:
-            continue  # it goes on in the next line
-        way: Path = ()
-        while isinstance(data, dict) and len(data) == 1:
-            ((name, data),) = data.items()
-            way = (*way, name)
-        if lines.lstrip().startswith("["):
-            table = way
-            yield way, lines
-        else:
-            yield (*table, *way) if way else (), lines
-        lines = ""
-
-
-def _put_toml(text: str, path: Path, entry: dict[str, Any]) -> str:
-    """A text in which a table has other keys: what changes stands behind its header, everything
-    else at its place."""
-    old = _at(tomllib.loads(text), path)
-    new = {name: one for name, one in entry.items() if name not in old or old[name] != one}
-    end, made = "\r\n" if "\r\n" in text else "\n", ""
-    for way, lines in _statements(text):
-        if way == path:
-            made += lines + "".join(f"{name} = {_toml(one)}{end}" for name, one in new.items())
-        elif way[: len(path)] != path or way[len(path)] not in {*new, *(old.keys() - entry.keys())}:
-            made += lines
-    try:
-        if tomllib.loads(made) == _with_entry(tomllib.loads(text), path, entry):
-            return made
-    except tomllib.TOMLDecodeError:
-        pass
-    raise NotJson(f"write it as a table of its own, `[{'.'.join(path)}]`")
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{json.dumps(one)} = {_toml(value[one])}' for one in value)} }}"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _toml_spans(text: str) -> dict[Path, tuple[int, int]]:
-    spans: dict[Path, tuple[int, int]] = {}
-    at = 0
-    for way, lines in _statements(text):
-        begins, at = at, at + len(lines)
-        if len(way) > 1:
-            spans[way[:2]] = spans.get(way[:2], (begins, at))[0], at
-    return spans
-
-
-JSON: Final = ConfigFormat(read_json, _put_json, _json_spans, "headers")
-TOML: Final = ConfigFormat(_read_toml, _put_toml, _toml_spans, "http_headers")
