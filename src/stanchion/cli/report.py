@@ -139,11 +139,7 @@ def _sessions(args: Args) -> tuple[list[RecordedSession], TranscriptLines]:
     """The sessions that were asked for; none at all is bad input that says where was looked."""
     met = TranscriptLines()
     agents = [word for word in args.what if word in AGENTS]
-    files = [Path(word) for word in args.what if word not in AGENTS]
-    wrong = [path for path in files if not path.is_file()]
-    if wrong:
-        known = " and ".join([f"`{name}`" for name in AGENTS])
-        raise BadInput(f"`{wrong[0]}` is neither a transcript nor an agent: the agents are {known}")
+    files = [_transcript(word) for word in args.what if word not in AGENTS]
     looked = [] if files else agents if agents else [*AGENTS]
     files += [path for agent in looked for path in files_of(agent, os.environ, met)]
     found = [one for one in sessions_in(files, met) if not agents or one.agent in agents]
@@ -155,6 +151,13 @@ def _sessions(args: Args) -> tuple[list[RecordedSession], TranscriptLines]:
     where += ", ".join([f"`{home}`" for agent in looked for home in homes(agent, os.environ)])
     elsewhere = "if they are elsewhere, set CLAUDE_CONFIG_DIR or CODEX_HOME, or name the files"
     raise BadInput(f"there are no transcripts{where}: {elsewhere}")
+
+
+def _transcript(word: str) -> Path:
+    if not Path(word).is_file():
+        known = " and ".join([f"`{name}`" for name in AGENTS])
+        raise BadInput(f"`{word}` is neither a transcript nor an agent: the agents are {known}")
+    return Path(word)
 
 
 def _read(

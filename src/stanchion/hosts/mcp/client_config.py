@@ -276,24 +276,32 @@ def _wrapped(entry: Any, command: Sequence[str], options: Sequence[str]) -> dict
     key = _key(entry)
     if key is None or _kind(entry, key) not in HTTP or entry.keys() & LOGINS:
         return None
-    given = dict(entry.get("headers") or entry.get("http_headers") or {})
-    env = {f"{HEADER}{number}": value for number, value in enumerate(given.values(), 1)}
-    named = [*zip(given, env, strict=True), *entry.get(FROM_ENV, {}).items()]
-    needed = [*entry.get(FROM_ENV, {}).values()]
-    if BEARER in entry:
-        named.append(("Authorization", f"Bearer {entry[BEARER]}"))
-        needed.append(entry[BEARER])
-    headers = [word for name, value in named for word in ("--header", f"{name}={value}")]
+    env, named = _headers(entry)
+    env |= {} if key == "url" else {ADDRESS: key}
+    headers = [word for name, value in named.items() for word in ("--header", f"{name}={value}")]
     return {
         **({"type": "stdio"} if "type" in entry else {}),
         "command": first,
         "args": [*rest, "mcp", *options, *headers, "--url", entry[key]],
         **_said(
-            env={**dict(entry.get("env") or {}), **env, **({ADDRESS: key} if key != "url" else {})},
-            env_vars=needed,
+            env={**dict(entry.get("env") or {}), **env},
+            # Codex gives a program only the variables that are named.
+            env_vars=[
+                *dict(entry.get(FROM_ENV) or {}).values(),
+                *_said(one=entry.get(BEARER)).values(),
+            ],
         ),
         **{name: value for name, value in entry.items() if name not in MOVED},
     }
+
+
+def _headers(entry: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """Variables with the headers that an entry says, and what every header is made of."""
+    given = dict(entry.get("headers") or entry.get("http_headers") or {})
+    env = {f"{HEADER}{number}": value for number, value in enumerate(given.values(), 1)}
+    named = {**dict(zip(given, env, strict=True)), **dict(entry.get(FROM_ENV) or {})}
+    bearer = {"Authorization": f"Bearer {entry[BEARER]}"} if BEARER in entry else {}
+    return env, {**named, **bearer}
 
 
 def _unwrapped(entry: dict[str, Any], key_of_headers: str) -> dict[str, Any]:
