@@ -48,7 +48,9 @@ class Process(Struct, frozen=True):
     started: int
 
 
-SOME_HOST: Final = Process(0, 0)
+NO_PROCESS: Final = Process(0, 0)
+"""The process of a host that is not known."""
+SOME_HOST: Final = NO_PROCESS
 """A host that stands above another and cannot be named any more."""
 
 
@@ -66,6 +68,11 @@ class Speaker(Struct, frozen=True):
     begun_s: float | None = None
     """`None` where the words are the host's own. Otherwise the moment since boot at which the child
     of the host began that speaks for it: a hook, or a command of the agent's that plays one."""
+
+    @property
+    def process(self) -> Process:
+        """The host's own process, or `NO_PROCESS`."""
+        return NO_PROCESS if self.host is None else self.host
 
 
 class Speakers:
