@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from stanchion import typed
 from stanchion.audit.journal import Fact
 from stanchion.hosts.coding.agent import GO, BadHook, CodingAgent, Heard, HostAnswer
 from stanchion.hosts.coding.session import CodingSession, HostAtWork
-from stanchion.hosts.coding.speaker import NO_PROCESS, Process, Speaker, is_alive
+from stanchion.hosts.coding.speaker import NO_PROCESS, TICKS_S, Process, Speaker, is_alive
 from stanchion.hosts.contract.host import Host, Hosted
 from stanchion.hosts.contract.terms import Refusal
 from stanchion.kernel.compare_and_set import LEFT
@@ -49,6 +50,7 @@ class CodingSessions:
         self._shields: dict[str, Shield] = {}
         self._sessions: OrderedDict[Name, CodingSession] = OrderedDict()
         self._hosts: dict[Process, HostAtWork] = {}
+        self._began_s = time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def hear(self, agent: CodingAgent, body: bytes, speaker: Speaker) -> HostAnswer:
         """Judge what a hook says and answer it in the host's words; never raises. What cannot be
@@ -73,10 +75,16 @@ class CodingSessions:
             why = f"judging it failed with `{type(error).__name__}`: `stanchion doctor` says more"
             return agent.refusal(event, _refused(why))
 
-    def processes(self) -> tuple[Process, ...]:
-        """The processes of hosts whose sessions are open."""
+    def is_hosts(self, speaker: Speaker) -> bool:
+        """Whether the words are a host's own: nobody between can be a command that an agent has
+        started. What a host has done that began before this was told to nobody."""
+        if speaker.begun_s is None or speaker.host is None:
+            return speaker.host is not None
         with self._lock:
-            return tuple([process for process in self._hosts if process != NO_PROCESS])
+            host = self._hosts.get(speaker.host)
+        if host is None and speaker.host.started / TICKS_S > self._began_s:
+            host = HostAtWork()
+        return host is not None and host.is_no_command(speaker.host, speaker.begun_s)
 
     def close(self) -> None:
         """Let go of all runs and shields."""
