@@ -24,6 +24,10 @@ RELAYED: Final = regex(r"\s*(?:<[A-Za-z]|# /loop|# Autonomous loop)")
 """How prompts begin that a host has put together."""
 SERVED: Final = "mcp__"
 """How the names of tools begin that a server of tools has."""
+STATUS: Final = "exit_code"
+"""The field of a command's result that says how it ended; hosts have none."""
+ENDED: Final = frozenset({"stdout", "stderr", "interrupted", "isImage", "noOutputExpected"})
+"""The fields that a host gives to the result of a command of which there is nothing to say."""
 HERE: Final = "cwd"
 """The argument of a call that says in which folder the session is."""
 
@@ -223,7 +227,7 @@ class CodingAgent(Struct, frozen=True):
             case "result":
                 return Stage.TOOL_RESULT, {
                     **self._called(body),
-                    "result": body.get("tool_response"),
+                    "result": self._came(body),
                 }
             case "failure":
                 return self._failed(body)
@@ -244,6 +248,15 @@ class CodingAgent(Struct, frozen=True):
             args = {name: one for name, one in args.items() if name not in named}
             args[HERE] = body["cwd"]
         return {"tool": tool, "args": args}
+
+    def _came(self, body: dict[str, Any]) -> Any:
+        """What came of a call, with the status of a command that has ended well: its host says what
+        did not as a failure, and names what else there is to say."""
+        came = body.get("tool_response")
+        if body["tool_name"] not in self.shells or not isinstance(came, dict):
+            return came
+        ended = came.keys() <= ENDED and came.get("interrupted") is False
+        return {**came, STATUS: 0} if ended else came
 
     def _failed(self, body: dict[str, Any]) -> tuple[Stage, dict[str, Any]]:
         """A failure; what a command's exit code says is no failure of the tool that ran it."""

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from stanchion.hosts.coding.agent import (
     EVENTS,
+    STATUS,
     CodingAgent,
     Heard,
     HookVerdict,
@@ -36,7 +37,10 @@ def answer(heard: Heard, verdict: HookVerdict) -> HostAnswer:
         said["stopReason"] = verdict.words
     if verdict.outcome == "go":
         if verdict.changed is not UNSET:
-            own["updatedInput" if heard.says == "call" else "updatedToolOutput"] = verdict.changed
+            if heard.says == "call":
+                own["updatedInput"] = verdict.changed
+            else:
+                own["updatedToolOutput"] = as_said(verdict.changed)
     elif heard.says == "result" and (held := _held(heard, verdict)) is UNSET:
         said = {"continue": False, "stopReason": verdict.words}
     else:
@@ -47,8 +51,15 @@ def answer(heard: Heard, verdict: HookVerdict) -> HostAnswer:
     return HostAnswer(in_json(heard, said, own, verdict.notices))
 
 
+def as_said(result: Any) -> Any:
+    """A result in the form that the host has, without what it does not say itself."""
+    if not isinstance(result, dict):
+        return result
+    return {name: one for name, one in result.items() if name != STATUS}
+
+
 def _held(heard: Heard, verdict: HookVerdict) -> Any:
-    return withheld(heard.tool, heard.fields.get("result"), verdict.words)
+    return withheld(heard.tool, as_said(heard.fields.get("result")), verdict.words)
 
 
 def withheld(tool: str, result: Any, words: str) -> Any:
