@@ -106,16 +106,20 @@ def _disturbed(column: Column, number: int, times: int) -> str:
         _, _, usual = column.ran(REFUSED)
         if column.daemon() is None:
             return "–"
-        for done in range(times):
+        for _ in range(3 * times):
             pid = column.daemon()
-            hit += pid is not None
-            timer = threading.Timer(drawn.uniform(0.2, min(usual, EARLY_S)), _signal, (pid, number))
-            timer.start()
-            ran += column.ran(REFUSED)[1]
-            timer.cancel()
-            _signal(pid, signal.SIGKILL)
+            if pid is not None:
+                moment = drawn.uniform(0.2, min(usual, EARLY_S))
+                timer = threading.Timer(moment, _signal, (pid, number))
+                timer.start()
+                ran += column.ran(REFUSED)[1]
+                timer.cancel()
+                _signal(pid, signal.SIGKILL)
+                hit += 1
+                print(f"  {hit} of {times}: ran {ran} times", file=sys.stderr)
+            if hit == times:
+                break
             column.ran(HONEST)
-            print(f"  {done + 1} of {times}: {hit} signals, ran {ran} times", file=sys.stderr)
     if ran:
         return f"runs {ran} of {hit} times"
     return "stopped" if hit == times else f"stopped {hit} times of {times}"
