@@ -180,9 +180,8 @@ def test_a_refused_call_of_a_graph_is_read_by_its_model() -> None:
 def test_a_model_alone_is_judged_however_it_is_asked() -> None:
     shield, journal = kept_shield(SECRETS)
     model = guarded(Clerk(tool=""), shield, agent="alone")
-    lambdas: Any = RunnableLambda
-    chain = lambdas(lambda asked: model.invoke(asked).text)
-    ways = {
+    chain: Any = RunnableLambda(lambda asked: model.invoke(asked).text)
+    ways: dict[str, Any] = {
         "invoke": lambda: model.invoke([HumanMessage("x"), tool_said()]).text,
         "batch": lambda: model.batch([[HumanMessage("x"), tool_said()]])[0].text,
         "stream": lambda: "".join([one.text for one in model.stream([tool_said()])]),
