@@ -13,7 +13,7 @@ import yaml
 from stanchion import Decision, Shield
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
-from stanchion.ops.views.cures import cures, trials
+from stanchion.ops.views.cures import NEAR, cures, trials
 from stanchion.ops.views.explain import DecisionCase, case_named
 from stanchion.testing import FakeClock, shield_for
 
@@ -248,9 +248,7 @@ def test_a_call_that_comes_out_otherwise_now_has_no_line(tmp_path: Path) -> None
 def test_a_line_that_frees_what_is_more_dangerous_is_not_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    refusal = Refusal(CODING, ("Write", {"file_path": "/week.csv", "content": "x"}), {}, ())
-    said = [one.said for one in trials(told(tmp_path, refusal))]
-    assert {"guards": [{"use": "files", "root+": ["/week.csv"]}]} in said
-    assert {"guards": [{"use": "files", "root+": ["/"]}]} not in said
+    case = told(tmp_path, REFUSALS["a service on the company's network"])
+    assert cures(case).lines
+    monkeypatch.setitem(NEAR, "host", ("10.3.0.7:6379",))  # what such a line lets through
+    assert not cures(case).lines

@@ -52,7 +52,7 @@ NAMED: Final = 3
 LASTS_DAYS: Final = 30
 """How long an approved call stays approved."""
 
-NEAR: Final[Mapping[str, tuple[str, ...]]] = {
+NEAR: Final[dict[str, tuple[str, ...]]] = {
     "": (),
     "host": (
         "169.254.169.254", "metadata.google.internal", "{value}.attacker.example",
