@@ -39,7 +39,7 @@ from stanchion.ops.views.amounts import MEASURES
 from stanchion.ops.views.budgets import lines_of
 from stanchion.ops.views.names import kind_of
 from stanchion.ops.views.records import DecisionView, record_view
-from stanchion.ops.views.remedies import ConditionPart, parts_of, remedies
+from stanchion.ops.views.remedies import ConditionPart, Cures, parts_of, remedies
 from stanchion.ops.views.trails import record
 from stanchion.ops.views.verdicts import VerdictView, plan_of, verdicts
 from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, GuardSeat
@@ -231,6 +231,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     effect: str = ""
     acts_on: dict[str, Any] = {}
     content: Any = None
+    cures: Cures = Cures()
 
 
 def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
@@ -434,20 +435,17 @@ def newest_decisions(readers: Sequence[TrailReader], most: int) -> list[Decision
     return found
 
 
-def explained(
+def case_named(
     readers: Sequence[TrailReader], name: str, told: Progress | None = None
-) -> Explanation | None:
-    """Why a decision was made, by its id, its place, or `last`; `None` where there is none.
+) -> DecisionCase | None:
+    """A decision by its id, its place, or `last`; `None` where there is none.
 
     Raises `NoDecision` for a record that is none, `UnreadableDecision` for one that cannot be read,
     `Ambiguous` for a place that can be several.
     """
     known = next(_newest(readers), None) if name == LAST else _by_name(readers, name, told)
-    if known is None:
-        return None
     try:
-        case = case_of(*known)
-        return explain(case, policy_of(case))
+        return None if known is None else case_of(*known)
     except (MsgspecError, ValueError, KeyError):
         raise UnreadableDecision(name) from None
 
