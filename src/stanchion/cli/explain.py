@@ -275,7 +275,8 @@ examples:
   stanchion explain check.1f0c9a2b.1 --json
   stanchion explain 5f1d0c2a:411
 
-An ID is a decision's id, or a record's position as `stanchion audit tail` shows it. The
+An ID is a decision's id, or a record's position as `stanchion audit tail` shows it; `last` is
+the newest decision of the newest run that was not simply allowed, or else its newest one. The
 trail is the project's (`stanchion state --where`), or the one that STANCHION_AUDIT names.
 Decisions of `stanchion check` are kept beside it, in a few megabytes at most.
 
@@ -283,7 +284,11 @@ exit status:
   0  the decision is explained, or decisions are listed
   2  there is no such decision""",
     options=(
-        option("id ID", "the decision's ID; `last` is the newest", nargs="?"),
+        option(
+            "id ID",
+            "the decision's ID; `last` is the newest one that was not simply allowed",
+            nargs="?",
+        ),
         option("--trail DIR", "look only in this trail"),
         PROJECT,
         option("--json", "answer with JSON, one line for each decision"),

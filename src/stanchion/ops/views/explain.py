@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec import MsgspecError, Struct
 from msgspec.structs import replace
@@ -410,7 +410,10 @@ def _counter(
 
 
 LAST = "last"
-"""What the newest decision can be called."""
+"""What the newest decision of the newest run can be called that was not simply allowed; where all
+were, its newest one."""
+LOOKED: Final = 10_000
+"""How many decisions are looked through for it."""
 
 Known = tuple[TrailReader, FoundRecord]
 """A decision, and the trail it is in."""
@@ -442,14 +445,43 @@ def explained(
     Raises `NoDecision` for a record that is none, `UnreadableDecision` for one that cannot be read,
     `Ambiguous` for a place that can be several.
     """
-    known = next(_newest(readers), None) if name == LAST else _by_name(readers, name, told)
+    known = _last(readers) if name == LAST else _by_name(readers, name, told)
     if known is None:
         return None
     try:
         case = case_of(*known)
-        return explain(case, policy_of(case))
+        found = explain(case, policy_of(case))
     except (MsgspecError, ValueError, KeyError):
         raise UnreadableDecision(name) from None
+    newest = next(_newest(readers), known)[1].stub.id
+    if name != LAST or newest == found.id:
+        return found
+    note = f"what came after it was allowed, up to `{newest}`: `stanchion explain` lists it"
+    return replace(found, notes=(*found.notes, note))
+
+
+def _last(readers: Sequence[TrailReader]) -> Known | None:
+    newest, allowed = islice(_newest(readers), LOOKED), Action.ALLOW.name
+    last = next(newest, None)
+    if last is None or last[1].stub.action != allowed:
+        return last
+    others = (one for one in newest if one[1].stub.action != allowed)
+    return next((one for one in others if _is_beside(one, last)), last)
+
+
+def _is_beside(one: Known, other: Known) -> bool:
+    """Whether two decisions were made in one run as it was opened once, or in those of a family.
+    Checks are runs of one name, each opened for one decision."""
+    stub, beside = one[1].stub, other[1].stub
+    if stub.run_id == beside.run_id:
+        opened = stub.id.rpartition(".")[0] == beside.id.rpartition(".")[0]
+        return opened and stub.id != beside.id
+    return _root(*one) == _root(*other)
+
+
+def _root(reader: TrailReader, found: FoundRecord) -> str:
+    begun = reader.begun(found)
+    return found.stub.run_id if begun is None else begun.run.root
 
 
 def _newest(readers: Sequence[TrailReader]) -> Iterator[Known]:
