@@ -16,39 +16,38 @@ from stanchion.hosts.contract.streams import InOrder
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed as Withheld, raise_alone
 
-tried("pydantic-ai-slim", "2.66", "3")
+with tried("pydantic-ai-slim", "2.66", "3"):
+    from pydantic_ai import Agent
+    from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, CombinedCapability
+    from pydantic_ai.exceptions import (
+        ApprovalRequired,
+        ModelRetry,
+        SkipToolExecution,
+        ToolFailed,
+        ToolFailedError,
+        ToolRetryError,
+    )
+    from pydantic_ai.messages import (
+        ModelRequest,
+        ModelResponse,
+        PartDeltaEvent,
+        PartStartEvent,
+        SystemPromptPart,
+        TextPart,
+        TextPartDelta,
+        ThinkingPart,
+        ThinkingPartDelta,
+        ToolCallPart,
+        ToolCallPartDelta,
+        ToolReturn,
+        UserPromptPart,
+    )
+    from pydantic_ai.models import Model, StreamedResponse, infer_model
+    from pydantic_ai.models.function import FunctionModel
+    from pydantic_ai.models.wrapper import WrapperModel
+    from pydantic_ai.tools import DeferredToolRequests, Tool
 
-from pydantic_ai import Agent  # noqa: E402
-from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, CombinedCapability  # noqa: E402
-from pydantic_ai.exceptions import (  # noqa: E402
-    ApprovalRequired,
-    ModelRetry,
-    SkipToolExecution,
-    ToolFailed,
-    ToolFailedError,
-    ToolRetryError,
-)
-from pydantic_ai.messages import (  # noqa: E402
-    ModelRequest,
-    ModelResponse,
-    PartDeltaEvent,
-    PartStartEvent,
-    SystemPromptPart,
-    TextPart,
-    TextPartDelta,
-    ThinkingPart,
-    ThinkingPartDelta,
-    ToolCallPart,
-    ToolCallPartDelta,
-    ToolReturn,
-    UserPromptPart,
-)
-from pydantic_ai.models import Model, StreamedResponse, infer_model  # noqa: E402
-from pydantic_ai.models.function import FunctionModel  # noqa: E402
-from pydantic_ai.models.wrapper import WrapperModel  # noqa: E402
-from pydantic_ai.tools import DeferredToolRequests, Tool  # noqa: E402
-
-from stanchion.hosts.pydantic_ai_calls import OutputCall, SealedOutput, SealedToolset  # noqa: E402
+    from stanchion.hosts.pydantic_ai_calls import OutputCall, SealedOutput, SealedToolset
 
 INSIDE: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_pydantic_ai", default=None)
 """The run of the agent that is at work here: an agent that is run by one of its tools is its
