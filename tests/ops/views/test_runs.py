@@ -11,7 +11,14 @@ import pytest
 from stanchion.audit.options import TrailOptions
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
-from stanchion.ops.views.explain import NoDecision, explained, newest_decisions
+from stanchion.ops.views.explain import (
+    Explanation,
+    NoDecision,
+    case_named,
+    explain,
+    newest_decisions,
+    policy_of,
+)
 from stanchion.ops.views.record_detail import record_detail
 from stanchion.ops.views.records import record_view
 from stanchion.ops.views.runs import run_in_full, runs, totals_in
@@ -46,6 +53,11 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Trail
             run.check("work", {"last": True}, cost_usd=0.25)
         trail.close()
         yield TrailReader(tmp_path / "trail"), kept
+
+
+def explained(readers: list[TrailReader], name: str) -> Explanation | None:
+    case = case_named(readers, name)
+    return None if case is None else explain(case, policy_of(case))
 
 
 def test_runs_and_one_in_full(told: tuple[TrailReader, Store]) -> None:

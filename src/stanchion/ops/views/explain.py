@@ -39,7 +39,7 @@ from stanchion.ops.views.amounts import MEASURES
 from stanchion.ops.views.budgets import lines_of
 from stanchion.ops.views.names import kind_of
 from stanchion.ops.views.records import DecisionView, record_view
-from stanchion.ops.views.remedies import ConditionPart, parts_of, remedies
+from stanchion.ops.views.remedies import ConditionPart, Cures, parts_of, remedies
 from stanchion.ops.views.trails import record
 from stanchion.ops.views.verdicts import VerdictView, plan_of, verdicts
 from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, GuardSeat
@@ -59,7 +59,8 @@ class DecisionCase(Struct, frozen=True):
 
     `source` is empty where the policy was handed in as data, and `None` where nothing is known of
     it. `tools` is the digest of the tools' definitions that were known besides it. `place` is where
-    the record stands, for what else its trail has to say.
+    the record stands, for what else its trail has to say, and `newest` the newest decision, where
+    this one is called the last.
     """
 
     entry: RecordEntry
@@ -69,6 +70,7 @@ class DecisionCase(Struct, frozen=True):
     args: dict[str, Any] | None = None
     tools: str = ""
     place: tuple[TrailReader, FoundRecord] | None = None
+    newest: str = ""
 
     @property
     def erased(self) -> bool:
@@ -231,6 +233,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     effect: str = ""
     acts_on: dict[str, Any] = {}
     content: Any = None
+    cures: Cures = Cures()
 
 
 def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
@@ -244,6 +247,8 @@ def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
     counters: tuple[CounterView, ...] = ()
     missing = case.missing
     forgotten = ""
+    later = f"what came after it was allowed, up to `{case.newest}`: `stanchion explain` lists it"
+    later = "" if case.newest in ("", entry.id) else later
     if policy is not None and same:
         try:
             counters = _counters(policy, moment, case.judged(policy))
@@ -288,7 +293,7 @@ def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
         skipped=entry.skipped,
         counters=counters,
         verdicts=verdicts(entry, plan, case.erased),
-        notes=(*entry.notes, *[words for words in (missing, forgotten) if words]),
+        notes=(*entry.notes, *[words for words in (missing, forgotten, later) if words]),
         effect=effect_of(entry.traits),
         acts_on=_acts_on(policy, event),
         content=entry.content,
@@ -437,10 +442,10 @@ def newest_decisions(readers: Sequence[TrailReader], most: int) -> list[Decision
     return found
 
 
-def explained(
+def case_named(
     readers: Sequence[TrailReader], name: str, told: Progress | None = None
-) -> Explanation | None:
-    """Why a decision was made, by its id, its place, or `last`; `None` where there is none.
+) -> DecisionCase | None:
+    """A decision by its id, its place, or `last`; `None` where there is none.
 
     Raises `NoDecision` for a record that is none, `UnreadableDecision` for one that cannot be read,
     `Ambiguous` for a place that can be several.
@@ -448,16 +453,11 @@ def explained(
     known = _last(readers) if name == LAST else _by_name(readers, name, told)
     if known is None:
         return None
+    newest = next(_newest(readers), known)[1].stub.id if name == LAST else ""
     try:
-        case = case_of(*known)
-        found = explain(case, policy_of(case))
+        return replace(case_of(*known), newest=newest)
     except (MsgspecError, ValueError, KeyError):
         raise UnreadableDecision(name) from None
-    newest = next(_newest(readers), known)[1].stub.id
-    if name != LAST or newest == found.id:
-        return found
-    note = f"what came after it was allowed, up to `{newest}`: `stanchion explain` lists it"
-    return replace(found, notes=(*found.notes, note))
 
 
 def _last(readers: Sequence[TrailReader]) -> Known | None:
