@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-import yaml
 from msgspec import Struct, UnsetType
 from msgspec.structs import asdict, replace
 
@@ -33,6 +32,7 @@ from stanchion.ops.views.remedies import CureLine, Cures, filled
 from stanchion.policy.compiled import CompiledPolicy, GuardSeat, closest
 from stanchion.policy.document import Document, read_data
 from stanchion.policy.errors import PolicyError
+from stanchion.policy.insertion import yaml_of
 from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.overlay import overlay
 from stanchion.policy.said import beyond_defaults
@@ -287,10 +287,7 @@ class _Playing:
                 also.append(near.id)
             else:
                 return None
-        text = yaml.safe_dump(
-            way.said, default_flow_style=None, sort_keys=False, allow_unicode=True, width=96
-        )
-        line = CureLine(text, asks, len(kept), tuple(also))
+        line = CureLine(yaml_of(way.said), asks, len(kept), tuple(also))
         roles = [role for one in self._control.findings for role in getattr(one.terms, "roles", ())]
         return Trial(way.said, line, self._earlier, self._call, tuple(kept), tuple(roles))
 
