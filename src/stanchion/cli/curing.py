@@ -108,9 +108,10 @@ def propose_cure(args: Args) -> int:
 
 def _case(args: Args) -> DecisionCase:
     """The decision that is meant: by its own name, or as that which a ticket asks about."""
-    readers = trails_of(args.trail, whose(args.project))
+    state = whose(args.project)
+    readers = trails_of(args.trail, state)
     try:
-        return case_in(readers, args.old)
+        return case_in(readers, args.old, state)
     except BadInput:
         try:
             with loaded(args) as shield:
