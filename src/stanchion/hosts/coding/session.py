@@ -301,13 +301,17 @@ class CodingSession:
         yes counts."""
         name = self.agent.name
         named = name in self.shield.policy.file.escalation.dialogs
-        if not named or heard.mode not in self.agent.asking_modes or not _is_attended(self.process):
+        if not named or not self._is_attended(heard):
             return False
         try:
             asked = self.shield.ticket(ticket).asked
         except TicketError:
             return False
         return not refusal(asked, AnswererRole(Way.DIALOG, Dialog(name).name, OPERATOR))
+
+    def _is_attended(self, heard: Heard) -> bool:
+        """Whether somebody sits before the host whom it asks."""
+        return heard.mode in self.agent.asking_modes and _has_terminal(self.process)
 
     def _answered_before(self, heard: Heard) -> HostAnswer | None:
         """What was answered to an outcome that is said once more; `None` where it is new."""
@@ -326,7 +330,7 @@ class CodingSession:
                 known.popitem(last=False)
 
 
-def _is_attended(process: Process) -> bool:
+def _has_terminal(process: Process) -> bool:
     """Whether a host's process has a terminal, and was not started to work alone."""
     said = stat_of(process.pid)
     try:
