@@ -18,24 +18,23 @@ from stanchion.hosts.contract.sealing import SEALED, opened, put_round, sealed
 from stanchion.hosts.contract.streams import InOrder
 from stanchion.kernel.stages import Stage
 
-tried("agent-framework-core", "1.23", "2")
-
-from agent_framework import (  # noqa: E402  # noqa: E402
-    Agent,
-    BaseChatClient,
-    ChatMiddleware,
-    ChatMiddlewareLayer,
-    ChatResponse,
-    ChatResponseUpdate,
-    Content,
-    FunctionInvocationLayer,
-    FunctionMiddleware,
-    FunctionTool,
-    Message,
-    MiddlewareFailure,
-    ResponseStream,
-    tool,
-)
+with tried("agent-framework-core", "1.23", "2"):
+    from agent_framework import (
+        Agent,
+        BaseChatClient,
+        ChatMiddleware,
+        ChatMiddlewareLayer,
+        ChatResponse,
+        ChatResponseUpdate,
+        Content,
+        FunctionInvocationLayer,
+        FunctionMiddleware,
+        FunctionTool,
+        Message,
+        MiddlewareFailure,
+        ResponseStream,
+        tool,
+    )
 
 ADVICE: Final = "put the middleware that changes it before the shield's"
 

@@ -29,17 +29,16 @@ from stanchion.hosts import (
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 
-tried("agno", "3.1.10", "3.2")
-
-from agno.agent import Agent  # noqa: E402
-from agno.exceptions import InputCheckError  # noqa: E402 - once its version is known
-from agno.guardrails.base import BaseGuardrail  # noqa: E402
-from agno.models.base import Model  # noqa: E402
-from agno.models.message import Message  # noqa: E402
-from agno.models.response import ModelResponse  # noqa: E402
-from agno.team._tools import _find_member_by_id  # noqa: E402
-from agno.tools.function import Function, ToolResult  # noqa: E402
-from agno.tools.toolkit import Toolkit  # noqa: E402
+with tried("agno", "3.1.10", "3.2"):
+    from agno.agent import Agent
+    from agno.exceptions import InputCheckError
+    from agno.guardrails.base import BaseGuardrail
+    from agno.models.base import Model
+    from agno.models.message import Message
+    from agno.models.response import ModelResponse
+    from agno.team._tools import _find_member_by_id
+    from agno.tools.function import Function, ToolResult
+    from agno.tools.toolkit import Toolkit
 
 OF_TOOL: Final = object()
 """Said of a tool call or a delegation: the model reads the words of its refusal."""

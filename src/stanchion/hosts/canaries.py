@@ -125,7 +125,7 @@ def _version(package: str) -> str:
         return ""
 
 
-_OTHERS: Final = ("canaries", "contract")
+_OTHERS: Final = ("canaries", "contract", "versions")
 """What stands beside the adapters, and is none."""
 
 

@@ -20,23 +20,22 @@ from stanchion.hosts import Host, Hosted, Part, Refusal, Told, lesser, sealed, s
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.sealing import SEALED, CallSeal, seal_of
 
-tried("crewai", "1.15.30", "1.16")
+with tried("crewai", "1.15.30", "1.16"):
+    from crewai import Agent, BaseLLM
+    from crewai.hooks.dispatch import (
+        HookAborted,
+        InterceptionPoint,
+        get_scoped_hooks,
+        scoped_hooks,
+    )
+    from crewai.llms.base_llm import call_stream_override, llm_call_context
+    from crewai.tools.agent_tools.base_agent_tools import BaseAgentTool
+    from crewai.tools.base_tool import BaseTool
+    from crewai.tools.tool_failure import detect_tool_failure
+    from crewai.utilities.i18n import I18N_DEFAULT
+    from pydantic import BaseModel
 
-from crewai import Agent, BaseLLM  # noqa: E402
-from crewai.hooks.dispatch import (  # noqa: E402 - once its version is known
-    HookAborted,
-    InterceptionPoint,
-    get_scoped_hooks,
-    scoped_hooks,
-)
-from crewai.llms.base_llm import call_stream_override, llm_call_context  # noqa: E402
-from crewai.tools.agent_tools.base_agent_tools import BaseAgentTool  # noqa: E402
-from crewai.tools.base_tool import BaseTool  # noqa: E402
-from crewai.tools.tool_failure import detect_tool_failure  # noqa: E402
-from crewai.utilities.i18n import I18N_DEFAULT  # noqa: E402
-from pydantic import BaseModel  # noqa: E402
-
-from stanchion.hosts.crewai_tools import RAISED, Last, again, once, watched  # noqa: E402
+    from stanchion.hosts.crewai_tools import RAISED, Last, again, once, watched
 
 SOURCE: Final = "stanchion"
 OF_TOOL: Final = object()

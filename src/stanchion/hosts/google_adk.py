@@ -15,21 +15,20 @@ from stanchion.hosts.contract.terms import WaitingWords, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
 
-tried("google-adk", "2.13", "3")
-
-from google.adk.agents import LlmAgent  # noqa: E402
-from google.adk.apps import App  # noqa: E402
-from google.adk.code_executors import BuiltInCodeExecutor  # noqa: E402
-from google.adk.models import (  # noqa: E402
-    BaseLlm,
-    LLMRegistry,
-    LlmResponse,
-)
-from google.adk.plugins.base_plugin import BasePlugin  # noqa: E402
-from google.adk.runners import InMemoryRunner  # noqa: E402
-from google.adk.tools import FunctionTool  # noqa: E402
-from google.adk.tools.agent_tool import AgentTool  # noqa: E402
-from google.genai import types  # noqa: E402
+with tried("google-adk", "2.13", "3"):
+    from google.adk.agents import LlmAgent
+    from google.adk.apps import App
+    from google.adk.code_executors import BuiltInCodeExecutor
+    from google.adk.models import (
+        BaseLlm,
+        LLMRegistry,
+        LlmResponse,
+    )
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.runners import InMemoryRunner
+    from google.adk.tools import FunctionTool
+    from google.adk.tools.agent_tool import AgentTool
+    from google.genai import types
 
 TRANSFER: Final = "transfer_to_agent"
 """The tool by which agents hand over to each other."""

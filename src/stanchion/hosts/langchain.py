@@ -22,19 +22,25 @@ from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.kernel.stages import Stage
 
-VERSIONS: Final = (tried("langchain", "1.4", "2"), tried("langgraph", "1.2", "2"))
+with tried("langchain", "1.4", "2"):
+    from langchain.agents import create_agent
+    from langchain.agents.middleware import AgentMiddleware, ModelResponse, hook_config
+    from langchain_core.language_models.chat_models import BaseChatModel
+    from langchain_core.messages import (
+        AIMessage,
+        BaseMessage,
+        HumanMessage,
+        SystemMessage,
+        ToolMessage,
+    )
+    from langchain_core.outputs import ChatGeneration, ChatResult
+    from langchain_core.tools import StructuredTool
+with tried("langgraph", "1.2", "2", of="langchain"):
+    from langgraph.errors import GraphBubbleUp, ParentCommand
+    from langgraph.graph import END
+    from langgraph.types import Command, Send, interrupt
 
-from langchain.agents import create_agent  # noqa: E402
-from langchain.agents.middleware import AgentMiddleware, ModelResponse, hook_config  # noqa: E402
-from langchain_core.language_models.chat_models import BaseChatModel  # noqa: E402
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage  # noqa: E402
-from langchain_core.outputs import ChatGeneration, ChatResult  # noqa: E402
-from langchain_core.tools import StructuredTool  # noqa: E402
-from langgraph.errors import GraphBubbleUp, ParentCommand  # noqa: E402
-from langgraph.graph import END  # noqa: E402
-from langgraph.types import Command, Send, interrupt  # noqa: E402
-
-from stanchion.hosts.langchain_seals import quietly, runs_as, sealed  # noqa: E402
+    from stanchion.hosts.langchain_seals import quietly, runs_as, sealed
 
 CHECKPOINTER: Final = "__pregel_checkpointer"
 """Where LangGraph has a graph's checkpointer; one that has it elsewhere does not pause, and the

@@ -19,20 +19,19 @@ from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, lesser, 
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 
-tried("llama-index-core", "0.14.25", "0.15")
-tried("llama-index-workflows", "2.26", "3")
-
-from llama_index.core.agent.workflow import FunctionAgent  # noqa: E402
-from llama_index.core.base.llms.types import (  # noqa: E402 - once its version is known
-    ChatMessage,
-    ChatResponse,
-    TextBlock,
-    ToolCallBlock,
-)
-from llama_index.core.llms.mock import MockFunctionCallingLLM  # noqa: E402
-from llama_index.core.tools import FunctionTool, ToolOutput  # noqa: E402
-from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent  # noqa: E402
-from workflows.runtime.types.results import WaitingForEvent  # noqa: E402
+with tried("llama-index-core", "0.14.25", "0.15"):
+    from llama_index.core.agent.workflow import FunctionAgent
+    from llama_index.core.base.llms.types import (
+        ChatMessage,
+        ChatResponse,
+        TextBlock,
+        ToolCallBlock,
+    )
+    from llama_index.core.llms.mock import MockFunctionCallingLLM
+    from llama_index.core.tools import FunctionTool, ToolOutput
+    from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
+with tried("llama-index-workflows", "2.26", "3", of="llama-index-core"):
+    from workflows.runtime.types.results import WaitingForEvent
 
 HANDOFF: Final = "handoff"
 """The tool by which LlamaIndex has an agent hand its work to another; no tool of yours can have

@@ -19,23 +19,22 @@ from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
 from stanchion.runtime.errors import ToolFailed, raise_alone
 
-tried("openai-agents", "0.24", "0.25")
-
-from agents import (  # noqa: E402  # noqa: E402
-    Agent,
-    AgentHooks,
-    FunctionTool,
-    Handoff,
-    Model,
-    MultiProvider,
-    RunConfig,
-    Runner,
-    function_tool,
-    handoff,
-)
-from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call  # noqa: E402
-from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model  # noqa: E402
-from agents.util._approvals import evaluate_function_tool_approval  # noqa: E402
+with tried("openai-agents", "0.24", "0.25"):
+    from agents import (
+        Agent,
+        AgentHooks,
+        FunctionTool,
+        Handoff,
+        Model,
+        MultiProvider,
+        RunConfig,
+        Runner,
+        function_tool,
+        handoff,
+    )
+    from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+    from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model
+    from agents.util._approvals import evaluate_function_tool_approval
 
 RUN_HERE: Final = frozenset(
     {"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"}

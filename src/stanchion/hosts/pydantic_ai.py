@@ -17,39 +17,38 @@ from stanchion.hosts.contract.works import Works
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed as Withheld, raise_alone
 
-tried("pydantic-ai-slim", "2.62", "2.69")
+with tried("pydantic-ai-slim", "2.62", "2.69"):
+    from pydantic_ai import Agent
+    from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, CombinedCapability
+    from pydantic_ai.exceptions import (
+        ApprovalRequired,
+        ModelRetry,
+        SkipToolExecution,
+        ToolFailed,
+        ToolFailedError,
+        ToolRetryError,
+    )
+    from pydantic_ai.messages import (
+        ModelRequest,
+        ModelResponse,
+        PartDeltaEvent,
+        PartStartEvent,
+        SystemPromptPart,
+        TextPart,
+        TextPartDelta,
+        ThinkingPart,
+        ThinkingPartDelta,
+        ToolCallPart,
+        ToolCallPartDelta,
+        ToolReturn,
+        UserPromptPart,
+    )
+    from pydantic_ai.models import Model, StreamedResponse, infer_model
+    from pydantic_ai.models.function import FunctionModel
+    from pydantic_ai.models.wrapper import WrapperModel
+    from pydantic_ai.tools import DeferredToolRequests, Tool
 
-from pydantic_ai import Agent  # noqa: E402
-from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, CombinedCapability  # noqa: E402
-from pydantic_ai.exceptions import (  # noqa: E402
-    ApprovalRequired,
-    ModelRetry,
-    SkipToolExecution,
-    ToolFailed,
-    ToolFailedError,
-    ToolRetryError,
-)
-from pydantic_ai.messages import (  # noqa: E402
-    ModelRequest,
-    ModelResponse,
-    PartDeltaEvent,
-    PartStartEvent,
-    SystemPromptPart,
-    TextPart,
-    TextPartDelta,
-    ThinkingPart,
-    ThinkingPartDelta,
-    ToolCallPart,
-    ToolCallPartDelta,
-    ToolReturn,
-    UserPromptPart,
-)
-from pydantic_ai.models import Model, StreamedResponse, infer_model  # noqa: E402
-from pydantic_ai.models.function import FunctionModel  # noqa: E402
-from pydantic_ai.models.wrapper import WrapperModel  # noqa: E402
-from pydantic_ai.tools import DeferredToolRequests, Tool  # noqa: E402
-
-from stanchion.hosts.pydantic_ai_calls import OutputCall, SealedOutput, SealedToolset  # noqa: E402
+    from stanchion.hosts.pydantic_ai_calls import OutputCall, SealedOutput, SealedToolset
 
 NOTHING: Final = TextPartDelta("")
 """A piece of a stream that is held back."""
@@ -113,9 +112,9 @@ PYDANTIC_AI: Final = Host(
 class Guarded(AbstractCapability[Any]):
     """Has everything judged that an agent does: `Agent(..., capabilities=[Guarded(shield)])`.
 
-    Each conversation works in a run of its own; `given` may also be a run, for all of them. Give the
-    capability to sub-agents too. Where a tool of a guarded agent runs a guarded agent, that is a
-    handoff, and the sub-agent works in a run of its own, a child of its caller's.
+    Each conversation works in a run of its own; a run that is given works for all of them. Give
+    the capability to sub-agents too. Where a tool of a guarded agent runs a guarded agent, that is
+    a handoff, and the sub-agent works in a run of its own, a child of its caller's.
     """
 
     given: Any

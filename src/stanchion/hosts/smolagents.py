@@ -17,16 +17,15 @@ from typing import Any, Final
 from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, lesser, survey, tried
 from stanchion.hosts.contract.canary import TOOL
 
-tried("smolagents", "1.26", "1.27")
-
-from smolagents import LogLevel, Model, Tool, ToolCallingAgent  # noqa: E402
-from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor  # noqa: E402 - once its version is known
-from smolagents.models import (  # noqa: E402  # noqa: E402
-    ChatMessage,
-    ChatMessageToolCall,
-    ChatMessageToolCallFunction,
-    MessageRole,
-)
+with tried("smolagents", "1.26", "1.27"):
+    from smolagents import LogLevel, Model, Tool, ToolCallingAgent
+    from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor
+    from smolagents.models import (
+        ChatMessage,
+        ChatMessageToolCall,
+        ChatMessageToolCallFunction,
+        MessageRole,
+    )
 
 ANSWER: Final = "final_answer"
 """The tool by which an agent gives its answer: its argument is judged as a reply, and is no call of

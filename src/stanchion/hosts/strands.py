@@ -16,14 +16,13 @@ from stanchion.hosts.contract.streams import InOrder
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed
 
-tried("strands-agents", "1.62", "2")
-
-from strands import Agent, tool  # noqa: E402
-from strands.agent._agent_as_tool import _AgentAsTool  # noqa: E402
-from strands.middleware import ExecuteToolStage, InvokeModelStage  # noqa: E402
-from strands.models import Model  # noqa: E402
-from strands.plugins import Plugin  # noqa: E402
-from strands.types._events import ToolInterruptEvent, ToolResultEvent  # noqa: E402
+with tried("strands-agents", "1.62", "2"):
+    from strands import Agent, tool
+    from strands.agent._agent_as_tool import _AgentAsTool
+    from strands.middleware import ExecuteToolStage, InvokeModelStage
+    from strands.models import Model
+    from strands.plugins import Plugin
+    from strands.types._events import ToolInterruptEvent, ToolResultEvent
 
 HAND_OVER: Final = "handoff_to_agent"
 """The tool by which agents of a swarm hand over to each other."""

@@ -1,4 +1,4 @@
-"""A framework of an unknown version is refused in one line."""
+"""A framework of an unknown version is refused in one line where its adapter has no canary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stanchion.hosts import UnknownVersion, tried
 
 
 def test_a_version_that_was_tried_is_said() -> None:
-    assert tried("msgspec", "0.1", "99") == version("msgspec")
+    assert tried("msgspec", "0.1", "99").found == version("msgspec")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,18 @@ def test_versions_are_compared_by_their_numbers(
 ) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda _: found)
     if known:
-        assert tried("framework", "1.4", "2") == found
+        assert tried("framework", "1.4", "2").found == found
         return
     with pytest.raises(UnknownVersion):
         tried("framework", "1.4", "2")
+
+
+def test_an_import_that_fails_says_which_version_was_found() -> None:
+    unfit = pytest.raises(UnknownVersion, match=r"^`msgspec` .* does not fit this adapter \(cannot")
+    with unfit, tried("msgspec", "0.1", "99"):
+        raise ImportError("cannot import name `seam`")
+
+
+def test_an_error_of_another_kind_is_its_own() -> None:
+    with pytest.raises(ValueError, match=r"^wrong$"), tried("msgspec", "0.1", "99"):
+        raise ValueError("wrong")

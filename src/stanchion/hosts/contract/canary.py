@@ -16,6 +16,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from stanchion.audit.journal import MemoryJournal
+from stanchion.hosts.contract.frameworks import TRYING
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.runtime.coverage.own_work import own_work
@@ -65,6 +66,7 @@ def drive_canary(canary: Canary, within_s: float = WITHIN_S) -> Came:
     own."""
     journal = MemoryJournal()
     shield = Shield.load(POLICY, store="memory:", journal=journal, notify="none", metrics=False)
+    TRYING.add(shield)
     ran: list[str] = []
     raised: list[BaseException] = []
 

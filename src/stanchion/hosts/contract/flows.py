@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.hosts.contract.carrying import Carry, HostedTool, Undertaking, by_name
+from stanchion.hosts.contract.frameworks import UNPROVEN, prove
 from stanchion.hosts.contract.terms import HostTerms, Refusal, Told
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
@@ -113,6 +114,8 @@ class HostWork:
 
     def __init__(self, host: HostTerms, run: Any) -> None:
         host.fits(run.can)
+        if UNPROVEN:
+            prove(host.name, run)
         self.host = host
         self.run = run
         self.keys = HostKeys()

@@ -1,54 +1,32 @@
-"""What an adapter needs to know of its framework: the version that it was tried with, what is
-registered there and passes no guard, and a model as a request is to be sent to it."""
+"""What an adapter needs to know of its framework: what has to be proven of it, what is registered
+there and passes no guard, and a model as a request is to be sent to it."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
+from weakref import WeakSet
 
 import msgspec
 
-from stanchion.kernel.shown import StanchionError, visible
+from stanchion.kernel.shown import visible
 from stanchion.runtime.errors import Ungoverned
 
+UNPROVEN: Final[dict[str, dict[str, Callable[[], None]]]] = {}
+"""What has to be proven before anything is judged on a host, by its name and by what of it was not
+tried: a version of its framework."""
 
-class UnknownVersion(StanchionError, ImportError):
-    """A framework that is not there, or of a version whose seams nobody has tried: nothing would be
-    guarded."""
-
-
-def tried(distribution: str, at_least: str, below: str) -> str:
-    """The version of an installed framework; raises `UnknownVersion` where the adapter was not
-    tried with it.
-
-    An adapter calls this where it is imported, before anything of the framework is: a seam that has
-    moved would let everything pass, and nobody would notice.
-    """
-    from importlib.metadata import PackageNotFoundError, version
-
-    wanted = f"`{distribution}>={at_least},<{below}`"
-    try:
-        found = version(distribution)
-    except PackageNotFoundError:
-        raise UnknownVersion(f"`{distribution}` is not installed: install {wanted}") from None
-    if not _parts(at_least) <= _parts(found) < _parts(below):
-        unknown = (
-            f"`{distribution}` {found} was not tried with this adapter, and calls might pass it "
-            f"unjudged"
-        )
-        raise UnknownVersion(f"{unknown}: install {wanted}")
-    return found
+TRYING: Final[WeakSet[Any]] = WeakSet()
+"""The shields under which something is being proven."""
 
 
-def _parts(version: str) -> tuple[int, ...]:
-    """The numbers that a version begins with; none for one that begins with something else, which
-    is never known."""
-    numbers = [int(part) for part in takewhile(str.isdigit, version.split("."))]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers)
+def prove(host: str, run: Any) -> None:
+    """Prove what has to be proven of a host before the first run on it; what is not raises."""
+    proofs = UNPROVEN.get(host.partition(" ")[0])
+    if proofs and getattr(run.desk, "shield", None) not in TRYING:
+        for proof in tuple(proofs.values()):
+            proof()
 
 
 def lesser(model: Any, decided: Mapping[str, Any]) -> Any:
