@@ -78,6 +78,7 @@ def test_each_invocation_has_a_run_that_is_closed_at_its_end(shield: Shield) -> 
         assert second.run is not first.run
         assert not is_open(first)
     assert open_runs() == ()
+    assert works.around is None
     with pytest.raises(Ungoverned, match="nothing of `loop` is at work here"):
         works.now  # noqa: B018 - it raises
 
@@ -142,7 +143,7 @@ def test_what_begins_within_is_a_child(shield: Shield) -> None:
     with outer.during() as boss:
         with inner.during("worker") as worker, elsewhere.during() as stranger:
             assert inner.now is worker
-            assert outer.now is worker
+            assert outer.now is outer.around is worker
             assert elsewhere.now is stranger
         assert outer.now is boss
         kept, tied = inner.at("t1"), inner.tied(object_)

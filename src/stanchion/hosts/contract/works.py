@@ -95,7 +95,7 @@ class Works(Generic[P]):
     def tied(self, to: object, agent: str = "") -> P:
         """What works for an object that the framework makes once for an invocation. When that is
         gone, its run is closed by whoever comes next."""
-        around = self._around()
+        around = self._at_work()
         if around is not None:
             return self._child(around, id(to), to, agent).made
         if self._one is not None:
@@ -135,23 +135,24 @@ class Works(Generic[P]):
 
     @property
     def around(self) -> P | None:
-        """What is at work in this context; nothing where the framework itself is the caller."""
-        around = self._around()
-        return None if around is None else around.made
+        """What is at work in this context, where something is."""
+        at_work = self._at_work()
+        return None if at_work is None else at_work.made
 
     @property
     def now(self) -> P:
         """What is at work in this context; raises `Ungoverned` where nothing is."""
-        made = self.around
-        if made is None:
+        at_work = self._at_work()
+        if at_work is None:
             raise Ungoverned(
                 f"nothing of `{self._host.name}` is at work here: run it by the guarded agent"
             )
+        made: P = at_work.made
         return made
 
     def begin(self, agent: str, key: str) -> Work[P]:
         """Begin an invocation, which ends with `end`."""
-        around = self._around()
+        around = self._at_work()
         if key:
             return self._keep(key, agent, 1)
         return self._one if self._one is not None and around is None else self._begun(agent, around)
@@ -165,7 +166,7 @@ class Works(Generic[P]):
         return None if work.kept else work.hosted
 
     def _keep(self, key: str, agent: str, using: int = 0) -> Work[P]:
-        around, worn = self._around(), None
+        around, worn = self._at_work(), None
         if around is not None:
             return self._child(around, key, None, agent)
         if self._one is not None:
@@ -201,7 +202,7 @@ class Works(Generic[P]):
             hosted = around.hosted.child(agent if agent else named)
         return Work(hosted, self._make(hosted))
 
-    def _around(self) -> AtWork | None:
+    def _at_work(self) -> AtWork | None:
         """What of the same adapter is at work in this context, for the same shield or run."""
         for one in reversed(_AT_WORK.get()):
             if one.adapter == self._host.name and one.given is self._given:
