@@ -130,8 +130,9 @@ class Guarded(BasePlugin):
         """Judge what the user says."""
         name = invocation_context.agent.name
         hosted = self._at(invocation_context, name).of(name)
-        parts = [await self._prompted(hosted, part) for part in user_message.parts or []]
-        return user_message.model_copy(update={"parts": parts})
+        own = user_message.parts or []
+        parts = [await self._prompted(hosted, part) for part in own]
+        return None if parts == own else user_message.model_copy(update={"parts": parts})
 
     async def _prompted(self, hosted: Hosted, part: Any) -> Any:
         if not part.text:
@@ -226,17 +227,23 @@ class Guarded(BasePlugin):
     async def after_tool_callback(
         self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
     ) -> Any:
-        """Judge what came of a call that ran."""
+        """Judge what came of a call that ran; nothing is given back where it stays as it is,
+        because ADK asks no other plugin then."""
         post = self._post(tool_context)
         if tool_context.function_call_id in post.unrun or tool.name == TRANSFER:
             post.unrun.discard(tool_context.function_call_id)
             return None
         hosted, about = self._about(tool, tool_args, tool_context)
         if isinstance(result, dict) and list(result) == [ERROR]:
-            told = await hosted.areport("error", error="error", text=str(result[ERROR]), **about)
-            return {ERROR: told.content} if told.proceeds else told.answer
-        told = await hosted.areport("tool_result", result=result, **about)
-        return told.content if told.proceeds else told.answer
+            said = str(result[ERROR])
+            told = await hosted.areport("error", error="error", text=said, **about)
+            now = {ERROR: told.content} if told.content != said else result
+        else:
+            told = await hosted.areport("tool_result", result=result, **about)
+            now = told.content
+        if not told.proceeds:
+            return told.answer
+        return None if now == result else now
 
     async def on_tool_error_callback(
         self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
