@@ -46,7 +46,7 @@ class Scripted(BaseLlm):
     """A model that says what a script says, in pieces where it is to stream."""
 
     model: str = "scripted"
-    script: list[Any] = []
+    script: Any = ()
     waits: bool = False
 
     async def generate_content_async(
@@ -155,7 +155,7 @@ def spans() -> list[Any]:
         (
             span.name,
             names.get(span.parent.span_id) if span.parent else None,
-            sorted(span.attributes),
+            sorted(span.attributes or ()),
         )
         for span in done
     ]

@@ -100,7 +100,7 @@ def spans(exporter: Any) -> list[Any]:
         (
             span.name,
             names.get(span.parent.span_id) if span.parent else None,
-            sorted(span.attributes),
+            sorted(span.attributes or ()),
         )
         for span in done
     ]
