@@ -8,6 +8,7 @@ import inspect
 import json
 from collections.abc import AsyncIterator, Callable
 from functools import partial
+from itertools import zip_longest
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, survey, tried
@@ -330,7 +331,7 @@ class ReplyUpdates:
     through."""
 
     def __init__(self) -> None:
-        self._updates: list[tuple[Any, Any]] = []
+        self._updates: list[tuple[Any, Any, bool]] = []
 
     async def pieces_of(self, updates: Any) -> AsyncIterator[dict[str, Any]]:
         """Each content with its words, in which block they are, and which content it is. Between
@@ -338,15 +339,16 @@ class ReplyUpdates:
         later waits for it."""
         block, last = 0, ""
         async for update in updates:
-            for content in update.contents if update.contents else [None]:
+            contents = update.contents if update.contents else [None]
+            for place, content in enumerate(contents):
                 kind = _kind(content, last)
                 if kind != last:
                     block, last = block + 1, kind
-                    yield self._piece(None, None, block)
-                yield self._piece(update, content, block)
+                    yield self._piece(None, None, False, block)
+                yield self._piece(update, content, place == len(contents) - 1, block)
 
-    def _piece(self, update: Any, content: Any, block: int) -> dict[str, Any]:
-        self._updates.append((update, content))
+    def _piece(self, update: Any, content: Any, ends: bool, block: int) -> dict[str, Any]:
+        self._updates.append((update, content, ends))
         spoken = {} if content is None else _spoken(content)
         used = content.usage_details if content is not None and content.type == "usage" else None
         usage = {} if used is None else {"usage": _usage(used)}
@@ -360,16 +362,30 @@ class ReplyUpdates:
         }
 
     async def updates_of(self, judged: Any) -> AsyncIterator[ChatResponseUpdate]:
-        """The updates in their order, with what is left of their words."""
-        order = InOrder()
+        """The updates in their order, with what is left of their words. What comes later of a
+        content that has gone on is an update of its own."""
+        order, begun, contents = InOrder(), 0, list[Any]()
         async for piece in judged:
             for one in order.ready(piece["event"], piece):
-                update, content = self._updates[one["event"]]
-                if update is not None:
-                    made = copy.copy(update)
-                    made.contents = [] if content is None else [_heard(content, one["delta"])]
-                    made.raw_representation = None
-                    yield made
+                update, content, ends = self._updates[one["event"]]
+                heard = [] if content is None else [_heard(content, one["delta"])]
+                if one["event"] < begun:
+                    yield _with(update, heard)
+                    continue
+                begun = one["event"] + 1
+                contents += heard
+                if ends:
+                    yield _with(update, contents)
+                    contents = []
+
+
+def _with(update: Any, contents: list[Any]) -> Any:
+    """An update with these contents; what the provider has sent would show what is hidden."""
+    if all(one is own for one, own in zip_longest(contents, update.contents or ())):
+        return update
+    made = copy.copy(update)
+    made.contents, made.raw_representation = contents, None
+    return made
 
 
 def _kind(content: Any, last: str) -> str:
