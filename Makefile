@@ -131,7 +131,9 @@ test-adapters: .venv/.dev ## test each adapter with its framework, in an environ
 AGENTS ?= .venv-agents
 CLAUDE_CODE := 2.1.328
 CODEX := 0.169.0
-test-agents: .venv/.dev $(AGENTS)/.made ## measure what the real Claude Code and Codex do with our hooks
+# Other guards that put hooks into these programs, each in an environment of its own.
+RIVALS := hol-guard==3.57.0 nah==0.11.0
+test-agents: .venv/.dev $(AGENTS)/.made $(AGENTS)/rivals/.made ## measure what the real Claude Code and Codex do with our hooks
 	@$(BIN)/python -m tools.agents $(AGENTS)/bin --write
 
 # The programs are packages of a platform: npm would take an older Claude Code for an older Node.
@@ -144,6 +146,14 @@ $(AGENTS)/.made: Makefile
 		@openai/codex-linux-$$cpu@npm:@openai/codex@$(CODEX)-linux-$$cpu && \
 	ln -sf ../node_modules/@anthropic-ai/claude-code-linux-$$cpu/claude $(AGENTS)/bin/claude && \
 	ln -sf ../$$(cd $(AGENTS) && ls node_modules/@openai/codex-linux-$$cpu/vendor/*/bin/codex) $(AGENTS)/bin/codex
+	@touch $@
+
+$(AGENTS)/rivals/.made: Makefile
+	@echo 'installing $(RIVALS) into $(AGENTS)/rivals'
+	@for rival in $(RIVALS); do \
+		$(PYTHON) -m venv $(AGENTS)/rivals/$${rival%%=*} && \
+		$(AGENTS)/rivals/$${rival%%=*}/bin/python -m pip install -qq --disable-pip-version-check --no-input $$rival || exit 1; \
+	done
 	@touch $@
 
 test-mcp: .venv-mcp/.made ## play the public MCP conformance suite and server-everything behind the proxy

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from stanchion.guards._own import OwnPlaces
 from stanchion.guards.evidence import Evidence
 from stanchion.guards.evidence.claims import claims
 from stanchion.guards.evidence.outcome import FAILED, PASSED, UNCLEAR, outcome
@@ -167,6 +168,23 @@ def kinds(command: object, tool: str = "bash") -> list[str]:
         ["bash", "-lc", "pytest -q"],
         ["pytest", "-q"],
         "coverage run -m pytest",
+        "python3 test_a.py",
+        "uv run python -u tests/test_a.py -v",
+        "uv run tests/a_test.py",
+        "bash run_tests.sh",
+        "sh ./scripts/test.sh",
+        "node a.test.mjs",
+        "npx tsx src/a.spec.ts",
+        "deno run -A a_test.ts",
+        "ruby -Itest test/a_test.rb",
+        "perl t/a.t",
+        "make unit-test",
+        "npm run check",
+        "npm run unit:test",
+        "yarn workspace web test",
+        "./gradlew :app:test",
+        "task api:test",
+        "deno task test",
     ],
 )
 def test_tests_are_recognised(command: object) -> None:
@@ -198,6 +216,47 @@ def test_linters_are_recognised(command: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("folder", "tool", "args", "what"),
+    [
+        ("/tmp/work", "write_file", {"path": "/tmp/work/a.py"}, ["change"]),
+        ("/tmp/work", "bash", {"command": "echo x > /tmp/work/src/a.py"}, ["change"]),
+        ("/tmp/work", "bash", {"command": "/tmp/work/.venv/bin/pytest -q"}, ["test"]),
+        ("/tmp/work", "bash", {"command": "make -C /tmp/work test"}, ["test"]),
+        ("/tmp/work", "bash", {"command": "python3 /tmp/work/test_a.py"}, ["test"]),
+        ("/tmp/work", "write_file", {"path": "/tmp/workers/a.py"}, []),
+        ("/tmp/work", "write_file", {"path": "/tmp/a.py"}, []),
+        ("/tmp/work", "bash", {"command": "/tmp/.venv/bin/pytest -q"}, []),
+        ("/tmp", "write_file", {"path": "/tmp/a.py"}, []),
+        ("/srv/work", "write_file", {"path": "/tmp/work/a.py"}, []),
+    ],
+)
+def test_a_project_may_be_where_others_have_scratch(
+    folder: str, tool: str, args: dict[str, Any], what: list[str]
+) -> None:
+    known = Evidence().told(OwnPlaces(here=folder))._known
+    call = ToolCall(id="c1", run=RunInfo("r1"), at=0, tool=tool, args=args)
+    assert [step.what for step in steps_by(known)(read(call))] == what
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "command"),
+    [
+        ({}, "a.py", "pytest"),
+        ({}, "web/a.test.tsx", "npm test"),
+        ({}, "a.sh", "make test"),
+        ({"test_commands": ["just verify*"]}, "a.py", "just verify"),
+        ({"test_commands": [], "test_tools": ["ci"]}, "a.py", "ci"),
+    ],
+)
+def test_the_refusal_says_what_would_satisfy_it(
+    options: dict[str, Any], path: str, command: str
+) -> None:
+    run = shield_for({"name": "e", "guards": [{"use": "evidence", **options}]}).run("coder")
+    run.result("edit_file", {"path": path}, "ok")
+    assert f"such as `{command}`," in run.check("bash", {"command": "git push"}).advice
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "echo pytest",
@@ -217,6 +276,17 @@ def test_linters_are_recognised(command: str) -> None:
         "git status",
         "docker build .",
         "which pytest",
+        "python latest.py",
+        "python -c 'import a' test_a.py",
+        "python3 /tmp/test_a.py",
+        "bash -n test.sh",
+        "bash -s test.sh",
+        "sh -c true test.sh",
+        "node --check a.test.js",
+        "perl -c t/a.t",
+        "cat test_a.py | python3",
+        "npm run latest",
+        "yarn check",
     ],
 )
 def test_what_only_looks_like_it_is_nothing(command: str) -> None:

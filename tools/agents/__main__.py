@@ -1,22 +1,27 @@
 """Measure what the real programs do with our hooks: `make test-agents`.
 
 Run as root, it enters a mount namespace with an `/etc` of its own, so that managed settings can be
-written; otherwise those are left out.
+written, and a network namespace that has loopback alone; otherwise managed settings and other
+guards are left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import random
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +34,7 @@ from tools.agents.cells import (
     HONEST,
     IMPATIENT,
     OPEN,
+    OURS_ALONE,
     REFUSED,
     SECRET,
     SHOWN,
@@ -36,6 +42,7 @@ from tools.agents.cells import (
     Break,
 )
 from tools.agents.columns import Column, installed
+from tools.agents.rivals import rival_installed, rivals_in
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "explanation" / "coding-agents.md"
@@ -45,8 +52,9 @@ INSIDE: Final = "STANCHION_AGENTS_INSIDE"
 
 def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
     """What comes of every cell of a column."""
+    is_ours = (column.agent, column.way) in COLUMNS
     rows: dict[str, Callable[[], str]] = {
-        "a dangerous call": lambda: _stopped(column, REFUSED, "protected"),
+        "a dangerous call": lambda: _stopped(column, REFUSED, is_ours * "protected"),
         "a call that a person is asked about": lambda: _stopped(column, ASKED, "has been asked"),
         "an honest call": lambda: "runs" if column.ran(HONEST)[1] else "stopped",
         "a secret in what a command prints": lambda: _shown(column),
@@ -60,7 +68,7 @@ def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
     for name, words in SWITCHES[column.agent].items():
         rows[name] = lambda name=name, words=words: _switched(column, name, words)  # type: ignore[misc]
     for name, row in rows.items():
-        if only in name:
+        if only in name and (is_ours or name not in OURS_ALONE):
             yield name, row()
 
 
@@ -89,18 +97,24 @@ def _while(column: Column, way: Break) -> str:
 
 def _disturbed(column: Column, number: int, times: int) -> str:
     """What comes of a call that is refused, if the daemon is signalled at some moment of it."""
-    drawn, ran = random.Random(column.way), 0
+    drawn, ran, hit = random.Random(column.way), 0, 0
     with column.broken(IMPATIENT, tuple(AGENTS[column.agent].says)):
         _, _, usual = column.ran(REFUSED)
-        for _ in range(times):
+        if column.daemon() is None:
+            return "–"
+        for done in range(times):
             pid = column.daemon()
+            hit += pid is not None
             timer = threading.Timer(drawn.uniform(0.2, usual), _signal, (pid, number))
             timer.start()
             ran += column.ran(REFUSED)[1]
             timer.cancel()
             _signal(pid, signal.SIGKILL)
             column.ran(HONEST)
-    return f"runs {ran} times" if ran else "stopped"
+            print(f"  {done + 1} of {times}: {hit} signals, ran {ran} times", file=sys.stderr)
+    if ran:
+        return f"runs {ran} of {hit} times"
+    return "stopped" if hit == times else f"stopped {hit} times of {times}"
 
 
 def _signal(pid: int | None, number: int) -> None:
@@ -123,6 +137,8 @@ def _switched(column: Column, name: str, words: tuple[str, ...]) -> str:
 
 def _unlike(agent: str, way: str, found: Mapping[str, str]) -> Iterator[str]:
     """The cells in which something else came than what is known of the host."""
+    if (agent, way) not in COLUMNS:
+        return  # what others do is told, not wanted
     wanted = {"an honest call": "runs", "a secret in what a command prints": "redacted"}
     for name, came in found.items():
         if name in SWITCHES[agent]:
@@ -170,10 +186,33 @@ def _inside(words: list[str]) -> int:
         )
         again = [sys.executable, "-m", "tools.agents", *words]
         return subprocess.run(
-            ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh", *again],
+            ["unshare", "-m", "-n", "--propagation", "private", "sh", "-c", script, "sh", *again],
             env={**os.environ, INSIDE: "1"},
             check=False,
         ).returncode
+
+
+def _loopback_up() -> None:
+    """Bring loopback up, the one network of this namespace."""
+    with socket.socket() as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 0x41))  # SIOCSIFFLAGS, up
+
+
+Hooks = Callable[[Path], AbstractContextManager[Column]]
+
+
+def _columns(programs: Path) -> dict[str, tuple[str, str, Hooks]]:
+    """The host, the heading and the installation of each column: our ways, and others' hooks."""
+    found: dict[str, tuple[str, str, Hooks]] = {
+        f"{agent} {way}": (agent, way, partial(installed, agent, way, str(programs)))
+        for agent, way in COLUMNS
+    }
+    folder = programs.parent / "rivals"
+    if os.environ.get(INSIDE):
+        for agent, name, version in rivals_in(folder):
+            hooks = partial(rival_installed, agent, name, str(programs), folder)
+            found[f"{agent} {name}"] = (agent, f"{name} {version}", hooks)
+    return found
 
 
 def main(words: list[str]) -> int:
@@ -185,22 +224,23 @@ def main(words: list[str]) -> int:
     parser.add_argument("--column", default="", help="only columns whose name has this")
     parser.add_argument("--row", default="", help="only rows whose name has this")
     args = parser.parse_args(words)
-    programs = str(Path(args.programs).resolve())
+    folder = Path(args.programs).resolve()
+    programs = str(folder)
     if os.geteuid() == 0 and not os.environ.get(INSIDE):
         return _inside(words)
+    if os.environ.get(INSIDE):
+        _loopback_up()
     found: dict[tuple[str, str], dict[str, str]] = {}
     unlike: list[str] = []
-    for agent, way in COLUMNS:
-        if args.column not in f"{agent} {way}" or (way == "managed" and os.geteuid()):
+    for name, (agent, way, hooks) in _columns(folder).items():
+        if args.column not in name or (way == "managed" and os.geteuid()):
             continue
         cells = found[agent, way] = {}
-        with (
-            tempfile.TemporaryDirectory() as top,
-            installed(agent, way, programs, Path(top).resolve()) as column,
-        ):
-            for name, came in measure(column, args.times, args.row):
-                cells[name] = came
-                print(f"{agent:7} {way:8} {name:58} {came}", flush=True)
+        times = args.times if (agent, way) in COLUMNS else max(1, args.times // 4)
+        with tempfile.TemporaryDirectory() as top, hooks(Path(top).resolve()) as column:
+            for row, came in measure(column, times, args.row):
+                cells[row] = came
+                print(f"{name:24} {row:58} {came}", flush=True)
         unlike += _unlike(agent, way, cells)
     versions = {
         agent: ".".join(map(str, host_version(agent, {"PATH": programs}) or ()))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from stanchion.hosts.coding.settings import CLIENT
+from stanchion.hosts.coding.settings import CLIENT, is_ours
 
 SECRET: Final = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 REFUSED: Final = "touch danger.txt; cat ~/.ssh/id_rsa"
@@ -44,8 +44,9 @@ def _to(
         if hook["type"] == "http":
             return {**late, "url": f"http://127.0.0.1:{port(ends)}/{path}"}
         words = shlex.split(hook["command"])
-        begins = words.index("-I") - 1
-        return {**late, "command": shlex.join([*words[:begins], *command(ends)])}
+        before = words[: words.index("-I") - 1] if is_ours(hook) else []
+        late.pop("args", None)
+        return {**late, "command": shlex.join([*before, *command(ends)])}
 
     return broken
 
@@ -56,7 +57,8 @@ def _whole(text: str) -> Break:
     gone = _to(lambda ends: ends.nobody, lambda _: [])
 
     def broken(hook: dict[str, Any], ends: BrokenEnds) -> dict[str, Any]:
-        return gone(hook, ends) if hook["type"] == "http" else {**hook, "command": text}
+        other = gone(hook, ends)
+        return other if hook["type"] == "http" else {**other, "command": text}
 
     return broken
 
@@ -70,7 +72,9 @@ def _other_version(hook: dict[str, Any], ends: BrokenEnds) -> dict[str, Any]:
 
 
 def _impatient(hook: dict[str, Any], _: BrokenEnds) -> dict[str, Any]:
-    """A hook that the host waits for some seconds, and our client a few."""
+    """A hook that the host waits for some seconds, and our client a few; those of others stay."""
+    if not is_ours(hook):
+        return hook
     if hook["type"] == "http":
         return {**hook, "timeout": SHORT_S}
     words = shlex.split(hook["command"])
@@ -101,6 +105,13 @@ BREAKS: Final[Mapping[str, Break]] = {
 }
 """What is wrong with the hook of a call, while the prompt before it was heard."""
 IMPATIENT: Final[Break] = _impatient
+OURS_ALONE: Final = (
+    "a call that a person is asked about",
+    "its interpreter is gone, nobody listens",
+    "it is of another version",
+)
+"""What is not tried with other guards: their policies ask about other calls, and their hooks are
+one program that comes with its daemon."""
 
 SILENT: Final = "it says nothing, and ends well"
 OPEN: Final = {

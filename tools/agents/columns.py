@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -37,13 +37,17 @@ class Column(NamedTuple):
     program: str
     at: HostPlaces
     path: Path
-    state: Path
+    """The settings in which the hooks stand."""
     ends: BrokenEnds
+    daemon: Callable[[], int | None]
+    """Gives the process of the daemon."""
+    is_hook: Callable[[Any], bool] = is_ours
 
     def ran(self, command: str, *more: str, trusting: bool = True) -> tuple[Rehearsed, bool, float]:
         """What came of a command, whether it ran, and how long it took."""
         for name in ("danger.txt", "honest.txt"):
             (self.at.project / name).unlink(missing_ok=True)
+        (self.at.project / "notes.txt").write_text(f"the key is {SECRET}\n")
         begun = time.monotonic()
         came = rehearse(self.agent, self.program, self.at, command, more=more, trusting=trusting)
         took = time.monotonic() - begun
@@ -57,7 +61,7 @@ class Column(NamedTuple):
         for event in events:
             for group in whole["hooks"].get(event, []):
                 group["hooks"] = [
-                    way(hook, self.ends) if is_ours(hook) else hook for hook in group["hooks"]
+                    way(hook, self.ends) if self.is_hook(hook) else hook for hook in group["hooks"]
                 ]
         self.path.write_text(_as_toml(whole) if is_toml else json.dumps(whole))
         try:
@@ -65,12 +69,12 @@ class Column(NamedTuple):
         finally:
             self.path.write_text(raw)
 
-    def daemon(self) -> int | None:
-        """The process of the daemon."""
-        said = _stanchion(self, "hook", "status", "--json").stdout
-        with suppress(ValueError, KeyError, TypeError):
-            return int(json.loads(said)["pid"])
-        return None
+
+def daemon_in(text: str) -> int | None:
+    """The process that a status names."""
+    with suppress(ValueError, KeyError, TypeError):
+        return int(json.loads(text)["pid"])
+    return None
 
 
 def _honest(at: HostPlaces) -> bool:
@@ -84,7 +88,7 @@ def _as_toml(whole: Mapping[str, Any]) -> str:
         lines += [f"[{name}]", *_pairs(table)] if isinstance(table, dict) else []
     for event, groups in whole["hooks"].items():
         for group in groups if isinstance(groups, list) else ():
-            lines.append(f"[[hooks.{event}]]")
+            lines += [f"[[hooks.{event}]]", *_pairs(group)]
             for hook in group["hooks"]:
                 lines += [f"[[hooks.{event}.hooks]]", *_pairs(hook)]
     return "\n".join(lines) + "\n"
@@ -98,11 +102,13 @@ def _pairs(table: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _stanchion(column: Column, *words: str) -> subprocess.CompletedProcess[str]:
+def run(at: HostPlaces, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command, as a person would type it in the project."""
     return subprocess.run(
-        [sys.executable, "-m", "stanchion", *words],
-        env={**column.at.environ, "PYTHONPATH": ""},
-        cwd=column.at.project,
+        words,
+        env={**at.environ, "PYTHONPATH": ""},
+        cwd=at.project,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
@@ -110,7 +116,7 @@ def _stanchion(column: Column, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def _ends(folder: Path) -> Iterator[BrokenEnds]:
+def broken_ends(folder: Path) -> Iterator[BrokenEnds]:
     """Ends that are not ours."""
 
     class Babbling(BaseHTTPRequestHandler):
@@ -154,16 +160,24 @@ def installed(agent: str, way: str, programs: str, top: Path) -> Iterator[Column
         write_config(state, AgentsConfig(port=port, python=sys.executable))
     own = {**at.environ, "STANCHION_STATE_DIR": str(state)}
     at = HostPlaces(at.project, at.home, own)
-    program = shutil.which(agent, path=programs)
-    assert program is not None, f"`{agent}` is not in `{programs}`"
-    with _ends(top / "ends") as ends:
-        column = Column(agent, way, program, at, level.path(at), state, ends)
-        made = _stanchion(column, "install", agent, *words, "--yes", "--anyway")
+    stanchion = (sys.executable, "-m", "stanchion")
+    with broken_ends(top / "ends") as ends:
+        column = Column(
+            *(agent, way, program_in(programs, agent), at, level.path(at), ends),
+            lambda: daemon_in(run(at, *stanchion, "hook", "status", "--json").stdout),
+        )
+        made = run(at, *stanchion, "install", agent, *words, "--yes", "--anyway")
         assert made.returncode == 0, made.stderr
-        (at.project / "notes.txt").write_text(f"the key is {SECRET}\n")
         try:
             yield column
         finally:
-            _stanchion(column, "hook", "stop")
-            gone = _stanchion(column, "uninstall", agent, words[0], "--yes")
+            run(at, *stanchion, "hook", "stop")
+            gone = run(at, *stanchion, "uninstall", agent, words[0], "--yes")
             assert gone.returncode == 0, gone.stderr
+
+
+def program_in(programs: str, agent: str) -> str:
+    """A host's program."""
+    program = shutil.which(agent, path=programs)
+    assert program is not None, f"`{agent}` is not in `{programs}`"
+    return program

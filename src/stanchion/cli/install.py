@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,17 +22,6 @@ from stanchion.cli.command import (
 )
 from stanchion.cli.mcp import OURS, lasting
 from stanchion.cli.terminal import note, tell
-from stanchion.hosts.coding.installing import (
-    AS_IT_IS,
-    SettingsChange,
-    SettingsForm,
-    hooks_form,
-    is_known,
-    plan_install,
-    plan_uninstall,
-    remember,
-    servers_form,
-)
 from stanchion.hosts.coding.program import (
     OLDEST,
     ProgramFailed,
@@ -48,12 +37,23 @@ from stanchion.hosts.coding.settings import (
     HookCaller,
     HostPlaces,
     SettingsLevel,
+    hooks_form,
     hooks_of,
     kept_from,
     read_config,
     write_config,
 )
-from stanchion.hosts.foreign_file import FileChanged, read_foreign
+from stanchion.hosts.foreign_file import (
+    FileChange,
+    FileChanged,
+    TextForm,
+    is_known,
+    plan_change,
+    read_foreign,
+    remember,
+)
+from stanchion.hosts.mcp.client_config import servers_form
+from stanchion.ops.views.amounts import counted
 from stanchion.policy.load import load_policy
 
 ATTEMPTS: Final = 8
@@ -72,6 +72,7 @@ class Job(NamedTuple):
     at: HostPlaces
     state: Path
     path: Path
+    servers: Path | None
     notes: Path | None
 
 
@@ -84,9 +85,11 @@ def _job(args: Args) -> Job:
             "`--managed` writes what the agent cannot change, so it needs root: run it with `sudo`"
         )
     at = HostPlaces(Path.cwd(), Path.home(), dict(os.environ))
+    servers = None if level.servers is None else level.servers(at)
     trusts = args.agent == "codex" and not level.managed
     notes = at.folder_of("codex") / "config.toml" if trusts else None
-    return Job(args.agent, named, level, at, state_folder(os.environ), level.path(at), notes)
+    state = state_folder(os.environ)
+    return Job(args.agent, named, level, at, state, level.path(at), servers, notes)
 
 
 def _install(args: Args) -> int:
@@ -99,12 +102,17 @@ def _install(args: Args) -> int:
     hooks = hooks_of(job.agent, HookCaller(sys.executable, state, port))
     forms = {job.path: hooks_form(job.path, hooks, managed)}
     if args.mcp:
-        forms[_servers(job)] = servers_form(OURS, "mcp")
+        if job.servers is None or not job.servers.exists():
+            where = "" if job.servers is None else f": there is no `{job.servers}`"
+            raise BadInput(
+                f"`--mcp` finds no servers of {job.agent} in {job.named} settings{where}"
+            )
+        forms[job.servers] = servers_form(job.servers, OURS, "mcp")
     if not args.anyway:
         _check_version(job)
     if managed and not args.anyway:
         _check_owners()
-    status = _carried_out(args, job, plan_install, forms)
+    status = _carried_out(args, job, forms, puts=True)
     if status == 0 and not args.dry_run:
         if not managed:
             write_config(job.state, config)
@@ -115,12 +123,10 @@ def _install(args: Args) -> int:
 def _uninstall(args: Args) -> int:
     job = _job(args)
     forms = {job.path: hooks_form(job.path, {}, job.level.managed)}
-    servers = None if job.level.servers is None else job.level.servers(job.at)
-    if servers is not None and (args.mcp or is_known(servers, job.state)):
-        forms[servers] = servers_form(OURS, "")
-    if job.notes is not None and is_known(job.notes, job.state):
-        forms[job.notes] = AS_IT_IS
-    return _carried_out(args, job, plan_uninstall, forms)
+    for path in (job.servers, job.notes):
+        if path is not None and (is_known(path, job.state) or (args.mcp and path == job.servers)):
+            forms[path] = servers_form(path, OURS, "")
+    return _carried_out(args, job, forms, puts=False)
 
 
 def _settings_work(work: Work) -> Work:
@@ -187,20 +193,18 @@ def _check_owners() -> None:
                 )
 
 
-Plan = Callable[[Path, SettingsForm, Path], SettingsChange]
-
-
-def _carried_out(args: Args, job: Job, plan: Plan, forms: Mapping[Path, SettingsForm]) -> int:
+def _carried_out(args: Args, job: Job, forms: Mapping[Path, TextForm], *, puts: bool) -> int:
     """Show what is to be done, ask, and do it; gives the exit status."""
     # Settings that hold for everybody are read by everybody.
     mode = 0o644 if job.level.managed else 0o600
     for _ in range(ATTEMPTS):
-        plans = [plan(path, form, job.state) for path, form in forms.items()]
+        plans = [plan_change(path, form, job.state, puts=puts) for path, form in forms.items()]
         changes = [one for one in plans if one.changes]
-        for line in [line for change in changes for line in change.diff()]:
-            tell(line)
-        if not changes:
-            tell("nothing to change")
+        for change in changes:
+            for line in change.diff() if args.diff else _in_short(change, job):
+                tell(line)
+        if puts or not changes:
+            tell(job.level.off if changes else "nothing to change")
         if args.dry_run:
             return 0
         if changes and not args.yes and not _agreed(len(changes)):
@@ -215,10 +219,22 @@ def _carried_out(args: Args, job: Job, plan: Plan, forms: Mapping[Path, Settings
     raise BadInput("others keep changing these files: try again when they are done")
 
 
+def _in_short(change: FileChange, job: Job) -> Iterator[str]:
+    """What becomes of a file, by the names of what is ours in it."""
+    yield f"{change.file.path} ({job.named} settings of {job.agent})"
+    found = {how: names for how, names in change.names().items() if names}
+    for how, names in found.items():
+        yield f"  {how}: {counted(len(names), change.form.piece)}, {', '.join(names)}"
+    if change.new is None:
+        yield "  the file goes, for it was made for this"
+    elif not found:
+        yield "  it becomes what it was before"
+
+
 def _agreed(files: int) -> bool:
-    note("only what the lines above show is changed: what others have in there stays")
+    note("what others have in there stays; `--diff` shows every line that changes")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput("nobody can be asked here: read the diff above, then give `--yes`")
+        raise BadInput("nobody can be asked here: read the lines above, then give `--yes`")
     sys.stderr.write(f"write {'this' if files == 1 else 'these'}? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -234,7 +250,6 @@ def _tell_installed(job: Job) -> bool:
         remember(before, job.state)
     for line in missing:
         tell(line)
-    tell(job.level.off)
     if not job.level.managed:
         tell(f"where that must not be: `sudo stanchion install {job.agent} --managed`")
     tell(f"start {job.agent} anew, then see that it holds: `stanchion doctor {job.agent}`")
@@ -261,19 +276,6 @@ def _trusted(job: Job, notes: Path) -> list[str]:
     ]
 
 
-def _servers(job: Job) -> Path:
-    """The file of the MCP servers of the same level."""
-    if job.level.servers is None:
-        raise BadInput(
-            "`--mcp` is for claude: Codex has its servers in `config.toml`, where `stanchion mcp "
-            "--` goes before the command of each"
-        )
-    file = job.level.servers(job.at)
-    if not file.exists():
-        raise BadInput(f"`--mcp` finds no servers: there is no `{file}`")
-    return file
-
-
 LEVEL: Final = OptionGroup(
     "",
     (
@@ -286,6 +288,7 @@ COMMON: Final = (
     option("agent AGENT", "claude or codex", type=word_of("agent", LEVELS)),
     LEVEL,
     option("--mcp", "its MCP servers, too"),
+    option("--diff", "show every line that changes"),
     option("--dry-run", "show what would be done, and do nothing"),
     option("--yes", "do it without being asked"),
 )
@@ -297,7 +300,7 @@ STATUS: Final = """exit status:
 INSTALL_COMMAND: Final = DeclaredCommand(
     usage="""\
 stanchion install claude|codex [--user|--project|--managed] [--mcp]
-                         [--policy POLICY] [--dry-run] [--yes]""",
+                         [--policy POLICY] [--diff] [--dry-run] [--yes]""",
     description="""\
 Have a coding agent call Stanchion before it does anything: hooks are put into its settings,
 beside what others have there. What changes is shown first. Doing it again changes nothing.
@@ -323,7 +326,7 @@ examples:
 UNINSTALL_COMMAND: Final = DeclaredCommand(
     usage="""\
 stanchion uninstall claude|codex [--user|--project|--managed] [--mcp]
-                           [--dry-run] [--yes]""",
+                           [--diff] [--dry-run] [--yes]""",
     description="""\
 Take the hooks of Stanchion out of the settings of a coding agent. The file is what it was
 before, to the letter if nobody else has changed it since; else only what is Stanchion's goes.""",

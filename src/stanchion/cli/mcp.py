@@ -7,15 +7,30 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.cli.command import Args, BadInput, DeclaredCommand, GivenOnce, Work, group, option
+from stanchion.audit.layout import state_folder
+from stanchion.cli.command import (
+    Args,
+    BadInput,
+    DeclaredCommand,
+    GivenOnce,
+    group,
+    in_words,
+    option,
+)
 from stanchion.cli.terminal import note, put_line, visible
-from stanchion.hosts.foreign_file import ForeignFile, read_foreign, write_foreign
+from stanchion.hosts.foreign_file import BadSettings, plan_change, read_foreign
 from stanchion.hosts.json_text import NotJson
-from stanchion.hosts.mcp.client_config import Rewritten, has_wrapped, unwrapped, wrapped
+from stanchion.hosts.mcp.client_config import (
+    Rewritten,
+    format_of,
+    servers_form,
+    unwrapped,
+    wrapped,
+)
 from stanchion.policy.load import load_policy
 
 if TYPE_CHECKING:
@@ -25,63 +40,42 @@ if TYPE_CHECKING:
 
 OURS: Final = (sys.executable, "-m", "stanchion")
 """How another program starts this one."""
-BEFORE: Final = ".before-stanchion"
-"""What the name of the file ends with that keeps a configuration as it was."""
 
 
-def _rewritten(make: Callable[[ForeignFile, Args], Rewritten]) -> Work:
-    """Rewrite the file that is named, and say of which servers."""
-
-    def done(args: Args) -> int:
-        try:
-            # A link leads to the file that is meant; bytes stay as they are, line ends included.
-            made = make(read_foreign(Path(args.file).resolve(strict=True)), args)
-        except NotJson as error:
-            raise BadInput(f"`{args.file}` cannot be rewritten: {error}") from None
-        except UnicodeDecodeError:
-            raise BadInput(f"`{args.file}` cannot be rewritten: it is not text in UTF-8") from None
-        except OSError as error:
-            raise BadInput(f"`{args.file}` cannot be rewritten: {error.strerror}") from None
-        _tell(make is _wrap, made)
-        return 0
-
-    return done
-
-
-def _wrap(file: ForeignFile, args: Args) -> Rewritten:
+def _wrap(args: Args) -> int:
     policy = lasting(args.policy)
     load_policy(policy)
-    made = wrapped(file.text, OURS, ["--policy", policy], args.only)
-    if made.changed:
-        # What was behind the proxy already is kept as it was before that.
-        keep = unwrapped(file.text, _before(file.path)).text
-        copy = read_foreign(_kept(file.path))
-        write_foreign(copy, file.bytes_of(keep), file.path.stat().st_mode & 0o777)
-        write_foreign(file, file.bytes_of(made.text))
-    return made
+    made = _rewritten(args.file, policy, args.only)
+    _tell(made, "behind Stanchion now")
+    for name in made.strangers:
+        put_line(f"{visible(name)}: if it wants a login, set a header with its token first")
+    return 0
 
 
-def _unwrap(file: ForeignFile, _args: Args) -> Rewritten:
-    made = unwrapped(file.text, _before(file.path))
-    if made.changed:
-        write_foreign(file, file.bytes_of(made.text))
-    # Nothing is left that it could put back, and there may be tokens in it.
-    _kept(file.path).unlink(missing_ok=True)
-    return made
+def _unwrap(args: Args) -> int:
+    _tell(_rewritten(args.file), "no longer behind Stanchion")
+    return 0
 
 
-def _kept(path: Path) -> Path:
-    return path.with_name(path.name + BEFORE)
-
-
-def _before(path: Path) -> str:
-    """The configuration as it was; empty where that is not known, or of no use."""
+def _rewritten(named: str, policy: str = "", only: Sequence[str] = ()) -> Rewritten:
+    """Rewrite a file so that its servers are judged by a policy, or by none."""
     try:
-        text = read_foreign(_kept(path)).text
-        has_wrapped(text)
-    except (OSError, UnicodeDecodeError, NotJson):
-        return ""
-    return text
+        # A link leads to the file that is meant; bytes stay as they are, line ends included.
+        file = read_foreign(Path(named).resolve(strict=True))
+        form, state = format_of(file.path), state_folder(os.environ)
+        made = (
+            wrapped(file.text, OURS, ["--policy", policy], only, form)
+            if policy
+            else unwrapped(file.text, "", form)
+        )
+        if made.changed or not policy:
+            servers = servers_form(file.path, OURS, policy, only)
+            plan_change(file.path, servers, state, puts=bool(policy)).carry_out(state, 0o600)
+    except UnicodeDecodeError:
+        raise BadInput(f"`{named}` cannot be rewritten: it is not text in UTF-8") from None
+    except (OSError, BadSettings, NotJson) as error:
+        raise BadInput(f"`{named}` cannot be rewritten: {in_words(error)}") from None
+    return made
 
 
 def lasting(policy: str) -> str:
@@ -89,25 +83,13 @@ def lasting(policy: str) -> str:
     return str(Path(policy).resolve()) if Path(policy).is_file() else policy
 
 
-def _tell(wrapping: bool, made: Rewritten) -> None:
+def _tell(made: Rewritten, done: str) -> None:
     for name in made.changed:
-        put_line(f"{visible(name)}: {_done(wrapping, name in made.anew)}")
-    for name in made.strangers:
-        put_line(f"{visible(name)}: if it wants a login, set a header with its token first")
+        put_line(f"{visible(name)}: {done}")
     for name, why in made.left.items():
         put_line(f"{visible(name)}: left as it is, {why}")
     if made.changed:
         put_line("restart the client to make it so")
-
-
-def _done(wrapping: bool, anew: bool) -> str:
-    if wrapping:
-        return "behind Stanchion now"
-    return (
-        "no longer behind Stanchion; it was changed since, so it is written anew"
-        if anew
-        else "as it was"
-    )
 
 
 def _seconds(text: str) -> float:
@@ -303,11 +285,12 @@ exit status:
 MCP_WRAP_COMMAND: Final = DeclaredCommand(
     usage="stanchion mcp wrap FILE [--policy POLICY] [--only NAME]",
     description="""\
-Rewrite the configuration of an MCP client so that its servers are behind Stanchion. The file
-as it was is kept beside it, until `stanchion mcp unwrap`.""",
+Rewrite the configuration of an MCP client so that its servers are behind Stanchion. What it was
+is kept in your state folder, until `stanchion mcp unwrap`.""",
     epilog="""\
 examples:
   stanchion mcp wrap ~/.cursor/mcp.json
+  stanchion mcp wrap ~/.codex/config.toml
   stanchion mcp wrap .mcp.json --policy policy.yaml --only files
 
 exit status:
@@ -318,7 +301,7 @@ exit status:
         option("--policy POLICY", "a policy file, or a pack (default: mcp)", default="mcp"),
         option("--only NAME", "only this server", action="append", default=[]),
     ),
-    work=_rewritten(_wrap),
+    work=_wrap,
 )
 
 MCP_UNWRAP_COMMAND: Final = DeclaredCommand(
@@ -333,5 +316,5 @@ exit status:
   0  the file is as it should be
   2  it cannot be rewritten""",
     options=(option("file FILE", "the configuration of the client"),),
-    work=_rewritten(_unwrap),
+    work=_unwrap,
 )

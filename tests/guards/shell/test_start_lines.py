@@ -59,7 +59,20 @@ def test_anything_else_is_refused(command: str) -> None:
     assert action(command) is Action.BLOCK
 
 
-def test_hooks_of_the_project_are_told_and_others_wait() -> None:
-    assert action("git config core.hooksPath .githooks") is Action.WARN
-    assert action("git config core.hooksPath /tmp/hooks") is Action.ESCALATE
-    assert action("git config --global core.hooksPath ../hooks") is Action.ESCALATE
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git config core.hooksPath .githooks",
+        "git config core.hooksPath hooks",
+        "git config core.hooksPath /tmp/hooks",
+        "git config --global core.hooksPath ../hooks",
+        "git config --unset core.hooksPath",
+    ],
+)
+def test_what_runs_at_each_commit_waits_wherever_it_is(command: str) -> None:
+    assert action(command) is Action.ESCALATE
+
+
+def test_who_asks_where_hooks_are_changes_nothing() -> None:
+    assert action("git config core.hooksPath") is Action.ALLOW
+    assert action("git config --get core.hooksPath") is Action.ALLOW

@@ -11,7 +11,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 WAITS_S = 30.0 if len(sys.argv) < 3 else float(sys.argv[2])
 
@@ -24,13 +26,14 @@ def is_whole(got: bytes) -> bool:
 
 def over_http(port: int, text: str, headers: dict[str, str] | None = None) -> dict[str, object]:
     """What an endpoint answers to a connection of this process."""
-    sock = kept.get(port)
+    mine = (port, threading.get_ident())
+    sock = kept.get(mine)
     if sock is None:
         try:
             sock = socket.create_connection(("127.0.0.1", port), timeout=WAITS_S)
         except OSError:
             return {"status": 0, "text": ""}
-        kept[port] = sock
+        kept[mine] = sock
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     body = text.encode()
     given = {
@@ -50,13 +53,25 @@ def over_http(port: int, text: str, headers: dict[str, str] | None = None) -> di
                 raise ConnectionResetError
             got += part
     except OSError:
-        kept.pop(port).close()
+        kept.pop(mine).close()
         return {"status": 0, "text": ""}
     answer, _, rest = got.partition(b"\r\n\r\n")
     if b"connection: close" in answer.lower() or "Connection" in given:
         sock.close()
-        del kept[port]
+        del kept[mine]
     return {"status": int(answer.split()[1]), "text": rest.decode()}
+
+
+def together(port: int, texts: list[str]) -> dict[str, object]:
+    """What an endpoint answers to connections of this process that speak at once."""
+    ready = threading.Barrier(len(texts))
+
+    def speak(text: str) -> dict[str, object]:
+        ready.wait()
+        return over_http(port, text)
+
+    with ThreadPoolExecutor(len(texts)) as pool:
+        return {"answers": list(pool.map(speak, texts))}
 
 
 def pipes() -> list[tuple[int, int]]:
@@ -127,9 +142,10 @@ def run_command(words: str | list[str], env: dict[str, str] | None = None) -> di
 
 NAME = sys.argv[1]
 MARKS = {"claude": {"CLAUDECODE": "1"}, "codex": {"CODEX_THREAD_ID": "t"}}[NAME]
-kept: dict[int, socket.socket] = {}
+kept: dict[tuple[int, int], socket.socket] = {}
 DOES: dict[str, Callable[..., dict[str, object]]] = {
     "http": over_http,
+    "together": together,
     "hook": run_hook,
     "command": run_command,
 }

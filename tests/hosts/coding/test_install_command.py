@@ -100,7 +100,9 @@ def test_one_minute(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     settings = home.claude / "settings.json"
     assert main(["install", "claude", "--yes"]) == 0
     out = capsys.readouterr().out
-    assert f"+++ {settings}" in out
+    assert f"{settings} (user settings of claude)" in out
+    assert "  new: 12 hooks, SessionStart, UserPromptSubmit, PreToolUse" in out
+    assert "+++" not in out
     assert "switch these hooks off" in out
     assert "--managed" in out
     kept = [home.state, home.state / "installed", home.state / "agents.json"]
@@ -137,7 +139,7 @@ def test_where_nobody_can_be_asked_nothing_is_written(
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     assert main(["install", "claude"]) == 2
     assert "`--yes`" in capsys.readouterr().err
-    assert main(["install", "claude", "--dry-run"]) == 0
+    assert main(["install", "claude", "--diff", "--dry-run"]) == 0
     assert "+++" in capsys.readouterr().out
     assert main(["install", "codex", "--managed", "--dry-run"]) == 0
     assert sorted(os.listdir(home.folder / "home/.claude")) == []
@@ -309,8 +311,40 @@ def test_its_servers_go_behind_the_proxy_and_come_back(
     assert main(["uninstall", "claude", "--project", "--yes"]) == 0
     assert servers.read_text() == before
     assert not (home.project / ".claude").exists()
+
+
+def test_servers_of_codex_go_behind_the_proxy_in_the_file_of_its_trust(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes, before = home.codex / "config.toml", '[mcp_servers.a_b]\ncommand = "x"  # mine\n'
     assert main(["install", "codex", "--mcp", "--yes"]) == 2
-    assert "`--mcp` is for claude" in capsys.readouterr().err
+    assert f"there is no `{notes}`" in capsys.readouterr().err
+    notes.write_text(before)
+    assert main(["install", "codex", "--mcp", "--yes"]) == 0
+    assert "  new: 1 guarded server, a_b" in capsys.readouterr().out
+    assert '"--name", "a_b", "--", "x"]' in notes.read_text()
+    assert "hooks.json:" in notes.read_text()
+    assert main(["install", "codex", "--mcp", "--yes"]) == 0
+    notes.write_text('model = "y"\n' + notes.read_text())
+    assert main(["uninstall", "codex", "--yes"]) == 0
+    left = notes.read_text()
+    assert left.startswith(f'model = "y"\n{before}')
+    notes.write_text(before)
+    assert main(["install", "codex", "--mcp", "--yes"]) == 0
+    assert main(["uninstall", "codex", "--yes"]) == 0
+    assert notes.read_text() == before
+    assert main(["install", "codex", "--managed", "--mcp", "--dry-run"]) == 2
+
+
+def test_what_others_have_is_not_shown_unless_asked_for(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home.claude / "settings.json").write_text('{\n  "model": "opus"\n}\n')
+    for words in ([], ["--diff"]):
+        assert main(["install", "claude", "--dry-run", *words]) == 0
+        out = capsys.readouterr().out
+        assert "can switch these hooks off" in out
+        assert ('+  "hooks": {' in out, len(out.splitlines()) > 8) == (bool(words), bool(words))
 
 
 def test_settings_that_are_no_json_are_left(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

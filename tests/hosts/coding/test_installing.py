@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.hosts.coding.installing import SettingsForm, hooks_form, plan_install, plan_uninstall
 from stanchion.hosts.coding.settings import (
     CLIENT,
     LEVELS,
     BadSettings,
     HookCaller,
     HostPlaces,
+    hooks_form,
     hooks_of,
     is_ours,
     kept_from,
     with_hooks,
 )
-from stanchion.hosts.foreign_file import FileChanged
+from stanchion.hosts.foreign_file import FileChanged, TextForm, plan_change
 from stanchion.hosts.json_text import read_json
 from tests.golden.cli.play import same
 
@@ -34,7 +34,7 @@ BEFORE = sorted(FOLDER.glob("*.before.*"))
 CALLER = HookCaller("/opt/stanchion/bin/python", "/home/me/.local/state/stanchion", 7523)
 
 
-def form_of(path: Path, name: str = "", caller: HookCaller = CALLER) -> SettingsForm:
+def form_of(path: Path, name: str = "", caller: HookCaller = CALLER) -> TextForm:
     """What install puts into a file, by the name of its case."""
     name = name if name else path.name
     agent = "codex" if "codex" in name else "claude"
@@ -43,14 +43,14 @@ def form_of(path: Path, name: str = "", caller: HookCaller = CALLER) -> Settings
 
 def install(path: Path, state: Path, name: str = "", caller: HookCaller = CALLER) -> bool:
     """Install into a file; whether that changed it."""
-    change = plan_install(path, form_of(path, name, caller), state)
+    change = plan_change(path, form_of(path, name, caller), state, puts=True)
     change.carry_out(state, 0o600)
     return change.changes
 
 
 def uninstall(path: Path, state: Path, name: str = "") -> bool:
     """The way back."""
-    change = plan_uninstall(path, form_of(path, name), state)
+    change = plan_change(path, form_of(path, name), state, puts=False)
     change.carry_out(state, 0o600)
     return change.changes
 
@@ -74,7 +74,7 @@ def test_what_others_have_stays_and_ours_goes_again(
     monkeypatch.setattr(
         "stanchion.hosts.coding.settings.CLIENT", Path("/opt/hosts/coding/client.py")
     )
-    monkeypatch.setattr("stanchion.hosts.coding.installing.FOLDER", "/opt/hosts/coding")
+    monkeypatch.setattr("stanchion.hosts.coding.settings.FOLDER", "/opt/hosts/coding")
     path, state = tmp_path / f"settings{before.suffix}", tmp_path / "state"
     path.write_bytes(before.read_bytes())
     path.chmod(0o640)
@@ -169,7 +169,7 @@ def test_without_a_record_only_ours_goes(tmp_path: Path) -> None:
 def test_a_crash_between_record_and_file_loses_nothing(tmp_path: Path) -> None:
     path, state = tmp_path / "settings.json", tmp_path / "state"
     path.write_text('{"a": 1}')
-    change = plan_install(path, form_of(path), state)
+    change = plan_change(path, form_of(path), state, puts=True)
     path.write_text('{"a": 2}')
     with pytest.raises(FileChanged):
         change.carry_out(state, 0o600)
@@ -267,7 +267,9 @@ def test_managed_hooks_name_nothing_of_one_user() -> None:
 def test_settings_for_everybody_are_read_by_everybody(tmp_path: Path) -> None:
     path, umask = tmp_path / "new" / "managed-settings.json", os.umask(0o077)
     try:
-        plan_install(path, form_of(path, "managed-claude"), tmp_path).carry_out(tmp_path, 0o644)
+        plan_change(path, form_of(path, "managed-claude"), tmp_path, puts=True).carry_out(
+            tmp_path, 0o644
+        )
     finally:
         os.umask(umask)
     assert path.stat().st_mode & 0o777 == 0o644

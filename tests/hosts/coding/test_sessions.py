@@ -361,9 +361,9 @@ def test_a_name_of_a_call_may_come_again(agent: str, project: Path) -> None:
             talk.number = 0
             assert bool(talk.call(command).refused) == (command == "rm -rf /")
             talk.came(result(agent, command), command)
-        assert [one.content for one in at.records("tool_result")] == [
-            result(agent, command) for command in ("ls", "rm -rf /", "git status")
-        ]
+        told = [one.content for one in at.records("tool_result")]
+        said = [one if agent == "codex" else one["stdout"] for one in told]
+        assert said == ["ls", "rm -rf /", "git status"]
 
 
 def test_what_was_refused_and_ran_is_an_alarm(project: Path) -> None:
@@ -452,6 +452,24 @@ def test_who_waits_reads_what_does_without_a_person(project: Path) -> None:
         talk.call("echo 'a = 1' > a.py")
         talk.came(bash(""), "echo 'a = 1' > a.py")
         assert "run the tests as a command of their own" in talk.call("git commit -am a").refused
+
+
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [({}, ""), ({"interrupted": True}, "it is not known"), ({"later": "b1"}, "it is not known")],
+)
+def test_tests_that_say_nothing_have_passed_if_their_host_says_no_more_of_them(
+    project: Path, more: dict[str, Any], refused: str
+) -> None:
+    """Claude Code gives no status: a command that ended badly is a failure there."""
+    with desk() as at:
+        talk = at.talk("claude", project)
+        talk.call("echo 'a = 1' > a.py")
+        talk.came(bash(""), "echo 'a = 1' > a.py")
+        talk.call("python3 test_a.py")
+        talk.came({**bash("fine"), **more}, "python3 test_a.py")
+        assert refused in talk.call("git commit -am a").refused
+        assert bool(talk.call("git commit -am a").refused) == bool(refused)
 
 
 def test_a_yes_in_the_dialog_is_seen_by_the_outcome(project: Path) -> None:

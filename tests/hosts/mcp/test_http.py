@@ -147,6 +147,8 @@ def test_a_header_that_cannot_be_set_is_told_without_its_value(words: str) -> No
 
 def test_the_value_of_a_header_comes_from_the_environment() -> None:
     assert header("Authorization=TOKEN", {"TOKEN": TOKEN}) == ("authorization", TOKEN)
+    bearer = header("Authorization=Bearer TOKEN", {"TOKEN": "x"})
+    assert bearer == ("authorization", "Bearer x")
 
 
 @pytest.mark.parametrize(("size", "status"), [(64, 200), (65, 413)])

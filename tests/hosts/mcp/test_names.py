@@ -160,7 +160,12 @@ def test_one_server_that_is_away_does_not_keep_the_others_from_working(era: str)
 @pytest.mark.parametrize("name", ["", "a_b", "a+b", "1a", "a" * 33])
 def test_a_server_has_a_plain_name(name: str) -> None:
     with pytest.raises(BadUpstream):
-        url(name, "https://example.com/mcp")
+        Proxy(shield_for(BARE), [url(one, "https://example.com/mcp") for one in (name, "other")])
+
+
+@pytest.mark.parametrize("name", ["a_b", "my files", "1a", "日本"])
+def test_a_server_that_is_alone_has_the_name_that_people_know(name: str) -> None:
+    assert url(name, "https://example.com/mcp").pinned_as == name
 
 
 def test_two_servers_have_two_names() -> None:

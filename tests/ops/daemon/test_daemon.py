@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,42 @@ def test_twenty_that_start_at_once_become_one(home: Home) -> None:
     assert [is_allowed(each) for each in found] == [True] * 20, found
     log = (home.state / "agents" / carrier.LOG).read_text("utf-8")
     assert log.count(" listens at ") == 1
+
+
+def test_twenty_connections_at_once_are_each_judged_for_themselves(home: Home) -> None:
+    """Twelve of one session, two of them of a sub-agent, and eight of sessions of their own."""
+    hosts = [home.host() for _ in range(9)]
+    home.hook(hosts[0])
+    dangers = {3, 7, 11, 14}
+
+    def said(number: int, host: StandIn) -> str:
+        command = "rm -rf / --no-preserve-root" if number in dangers else f"echo {number}"
+        more = {"agent_id": "a1"} if number in (2, 3) else {}
+        return body(
+            cwd=str(home.project), session_id=f"s-{host.pid}", tool_name="Bash",
+            tool_input={"command": command}, tool_use_id=f"t{number}", **more,
+        )  # fmt: skip
+
+    numbers = [list(range(12)), *[[number] for number in range(12, 20)]]
+    with ThreadPoolExecutor(len(hosts)) as pool:
+        given = pool.map(
+            lambda host, own: host.does(
+                "together", home.port.number, [said(number, host) for number in own]
+            )["answers"],
+            hosts,
+            numbers,
+        )
+        answers = [answer for each in given for answer in each]
+    assert [answer["status"] for answer in answers] == [200] * 20
+    refused = {number for number, answer in enumerate(answers) if '"deny"' in answer["text"]}
+    assert refused == dangers
+    found = home.status()
+    assert found is not None
+    assert (found.hosts, found.answered) == (9, 21)
+    launch.stop_daemon(home.state)
+    trail = "".join(path.read_text("utf-8", "replace") for path in home.state.rglob("*.jsonl"))
+    assert trail.count('"what":"host.session"') == 9
+    assert "host.forged" not in trail
 
 
 def test_one_that_was_killed_is_replaced_and_its_sessions_go_on(home: Home) -> None:

@@ -221,6 +221,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "a broker that is flooded": _of("floods", "floods"),
     "an inbox that fills": _of("inbox", "inbox"),
     "dialect penguiflow": _of("dialects.penguiflow", "penguiflow"),
+    "hooks over http": _of("hooks.endpoints", "hooks"),
     "the mcp proxy": _of("mcp.proxies", "proxies"),
     "starting a confined command": _of("confined", "confined"),
     "import and start": _of("start", "starts"),

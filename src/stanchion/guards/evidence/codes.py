@@ -10,7 +10,8 @@ CODES: Final = declare(
     {
         "evidence.untested": Words(
             "code was changed (`{}`), and {}",
-            "run the tests as a command of their own, fix what fails, and then repeat this step",
+            "run the tests as a command of their own, such as `{2}`, fix what fails, and then "
+            "repeat this step",
         ),
         "evidence.unlinted": Words(
             "code was changed (`{}`), and {}",

@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
@@ -64,11 +65,18 @@ def _inner(argv: Strings) -> Strings | None:
     name = program(argv)
     if _is_python(name):
         return _module(argv)
+    if name in tables.INTERPRETERS:
+        return _script(argv, _behind_options(argv, 1))
     return _started(argv, RUNNERS[name]) if name in RUNNERS else None
 
 
 def _is_python(name: str) -> bool:
     return name.startswith("py") and any(glob(pattern, name) for pattern in PYTHONS)
+
+
+def is_own(name: str) -> bool:
+    """Whether a program of this name stands among the files of a project."""
+    return name in tables.OWN or tables.SCRIPTS.fullmatch(name) is not None
 
 
 def _is_in_place(word: str) -> bool:
@@ -78,7 +86,7 @@ def _is_in_place(word: str) -> bool:
     folder, _, name = path.rpartition("/")
     if not folder:
         return "/" not in path
-    if any(glob(pattern, name) for pattern in tables.OWN):
+    if is_own(name):
         return not path.startswith(SCRATCH)
     known = name in _PROGRAMS or _is_python(name)
     return not known or _is_installed(f"{folder}/")
@@ -138,9 +146,13 @@ def _module(argv: Strings) -> Strings | None:
     at = _behind_options(argv, 1, stop="-m")
     if at < len(argv) and argv[at] == "-m":
         return argv[at + 1 :]
-    if at < len(argv) and program(argv[at:]) in ("manage.py", "setup.py"):
-        return argv[at:]
-    return None
+    return _script(argv, at)
+
+
+def _script(argv: Strings, at: int) -> Strings | None:
+    """What an interpreter is asked to run, where that is a project's own by its name."""
+    at = _behind_options(argv, at + 1) if argv[at : at + 1] == ("run",) else at
+    return argv[at:] if at < len(argv) and is_own(program(argv[at:])) else None
 
 
 def _started(argv: Strings, words: Strings) -> Strings | None:
@@ -162,9 +174,10 @@ def _behind_options(argv: Strings, at: int, stop: str = "") -> int:
 
 class Catalogue:
     """Commands by their programs: a program, and words behind it that a command has to have in this
-    order."""
+    order; or a script by its name."""
 
-    def __init__(self, patterns: Iterable[str]) -> None:
+    def __init__(self, patterns: Iterable[str], scripts: re.Pattern[str] | None = None) -> None:
+        self._scripts = scripts
         self._exact: dict[str, list[list[str]]] = {}
         self._globs: list[tuple[str, list[str]]] = []
         for pattern in patterns:
@@ -178,6 +191,8 @@ class Catalogue:
         """Whether a command, without what starts it, is one of these."""
         if not argv or not tables.ASKING.isdisjoint(argv):
             return False
+        if self._scripts is not None and self._scripts.fullmatch(argv[0]):
+            return True
         wanted = [
             *self._exact.get(argv[0], ()),
             *[words for name, words in self._globs if glob(name, argv[0])],

@@ -44,14 +44,27 @@ def is_code(path: str, given: Names | None) -> bool:
     )
 
 
-def changed_by(tool: str, traits: Strings, args: Mapping[str, Any], given: Names | None) -> str:
+def from_home(word: str, home: str) -> str:
+    """A word as it is written from a project's folder, where it is a path in it, or an option with
+    one. A project may be where others only have scratch."""
+    option, sign, path = word.rpartition("=")
+    if not home or not f"{path}/".startswith(home):
+        return word
+    inner = path[len(home) :]
+    return f"{option}{sign}{inner if inner else '.'}"
+
+
+def changed_by(
+    tool: str, traits: Strings, args: Mapping[str, Any], given: Names | None, home: str = ""
+) -> str:
     """The first code file that a call of a tool changes, by the tool's name and the names of its
     arguments; empty where it changes none."""
     if not act_of(tool, traits).changes:
         return ""
     if str(args.get("command", "")) in VIEWING:
         return ""
-    return next((path for path in named_in(args) if is_code(path, given)), "")
+    paths = [from_home(path, home) for path in named_in(args)]
+    return next((path for path in paths if is_code(path, given)), "")
 
 
 def named_in(args: Mapping[str, Any]) -> Iterator[str]:

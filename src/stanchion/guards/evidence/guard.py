@@ -8,14 +8,16 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
+from stanchion.guards._own import OwnPlaces
 from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
-from stanchion.guards.evidence.files import Public
+from stanchion.guards.evidence.files import SCRATCH, Public
 from stanchion.guards.evidence.observed import CallEvidence, Observing, learnt_from, observing_by
 from stanchion.guards.evidence.outcome import FAILED as UNPASSED, NONE, PASSED
 from stanchion.guards.evidence.seen import Kind as Spoken, Learnt, wrong_in
 from stanchion.guards.evidence.steps import KnownSteps, StepReader, WorkStep, steps_by
+from stanchion.guards.evidence.tables import USUAL
 from stanchion.guards.evidence.targets import Branches, CheckedOut, judged, targets_of
 from stanchion.guards.evidence.work import TOLD, WorkState, fails, verdict_in, verdict_of
 from stanchion.kernel.actions import Action, Category
@@ -179,6 +181,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             public=None
             if self.docs is None
             else Public(_names(self.api_files), _names(self.docs_files)),
+            home=self.home,
         )
 
     @cached_property
@@ -194,6 +197,17 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
 
     said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
+    home: ClassVar[str] = ""
+    """The project's folder, where it is in one for scratch."""
+
+    def told(self, own: OwnPlaces) -> Evidence:
+        """The same guard that knows where the project is, if what is there would count as
+        scratch."""
+        if not own.here.startswith(SCRATCH):
+            return self
+        made = msgspec.structs.replace(self)
+        made.__dict__.update(said=self.said, home=f"{own.here}/")
+        return made
 
     @cached_property
     def _tables(self) -> tuple[Found, Found, Found]:
@@ -322,13 +336,21 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             (self.lint, "lint run", work.lint, "evidence.unlinted"),
         ):
             if hands_on and work.what and asked is not None and came != PASSED:
-                found.append(Finding(ACTIONS[asked], code, (work.what, _told(work, came, check))))
+                told = (work.what, _told(work, came, check), self._example(work.what))
+                found.append(Finding(ACTIONS[asked], code, told))
         if hands_on and self.docs is not None and work.api and not work.documented:
             docs = ACTIONS[self.docs]
             found.append(Finding(docs, "evidence.undocumented", (work.api,), about=work.api))
         if self.claims is not None:
             found += self._unfounded(work, texts)
         return self._worst(found)
+
+    def _example(self, changed: str) -> str:
+        """A command that tests what was changed: the first that counts, or what is usual there."""
+        given = (*(self.test_commands or ()), *(self.test_tools or ()))
+        ending = changed.rpartition(".")[2].lower()
+        usual = next((one for one, ends in USUAL.items() if ending in ends), [*USUAL][-1])
+        return given[0].rstrip("* ") if given else usual
 
     def _unfounded(self, work: WorkState, texts: Sequence[str]) -> Iterator[Finding]:
         """What is wrong with what texts say."""

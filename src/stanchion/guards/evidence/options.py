@@ -13,7 +13,6 @@ from typing import Final
 
 from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.files import SCRATCH
-from stanchion.kernel.names import glob
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
 
@@ -107,7 +106,11 @@ _LISTED: Final = {
         -A --allow-all --allow-read? --allow-env? --allow-net? --allow-write? --allow-run?
         --parallel --fail-fast? --filter= --quiet --no-check""",
     "node": """
-        --test --test-reporter= --experimental-test-coverage --test-concurrency= --test-timeout=""",
+        --test --test-reporter= --experimental-test-coverage --test-concurrency= --test-timeout=
+        --import~name --experimental-strip-types --experimental-vm-modules --no-warnings""",
+    "sh bash dash zsh ksh": "-e -u -x -v -l",
+    "ruby perl": "-I= -w",
+    "php rscript lua julia tsx ts-node": "--vanilla",
     "go": _GO,
     "gotestsum": f"{_USUAL} --format= --junitfile= --jsonfile=",
     "cargo": _CARGO,
@@ -211,7 +214,7 @@ _GENERAL: Final = _kinds(_USUAL)
 def leaves_a_run(name: str, words: tuple[str, ...]) -> bool:
     """Whether a runner with these words runs what it is for. Of a project's own scripts nobody
     knows the options."""
-    if any(glob(pattern, name) for pattern in tables.OWN) and name not in _KNOWN:
+    if name not in _KNOWN and (name in tables.OWN or tables.SCRIPTS.fullmatch(name) is not None):
         return True
     kinds = _KNOWN.get(name, _GENERAL)
     waiting = iter(words)

@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.guards.evidence import tables
-from stanchion.guards.evidence.commands import Catalogue, program, surely_runs, unwrapped
-from stanchion.guards.evidence.files import Public, changed_by, is_code
+from stanchion.guards.evidence.commands import Catalogue, surely_runs, unwrapped
+from stanchion.guards.evidence.files import Public, changed_by, from_home, is_code
 from stanchion.guards.evidence.options import leaves_a_run
 from stanchion.guards.evidence.outcome import changes_what_runs, shell_texts, tells_of_tests
 from stanchion.guards.evidence.targets import ShellStep, ran_by
@@ -66,7 +66,7 @@ class WorkStep(NamedTuple):
     texts: Strings = ()
 
 
-TEST_COMMANDS: Final = Catalogue(tables.TESTS)
+TEST_COMMANDS: Final = Catalogue(tables.TESTS, tables.SCRIPTS)
 LINT_COMMANDS: Final = Catalogue(tables.LINTS)
 COMMIT_COMMANDS: Final = Catalogue(tables.COMMITS)
 CHANGE_COMMANDS: Final = Catalogue(tables.CHANGES)
@@ -76,7 +76,7 @@ NOISELESS: Final = tables.QUIET | tables.STARTING
 
 class KnownSteps(NamedTuple):
     """What a policy says of commands, tools and files; `None` where it says nothing and what is
-    known counts."""
+    known counts. `home` is the project's folder where it is among those for scratch."""
 
     tests: Catalogue = TEST_COMMANDS
     lints: Catalogue = LINT_COMMANDS
@@ -88,6 +88,7 @@ class KnownSteps(NamedTuple):
     merging: bool = False
     merges: Catalogue | None = None
     public: Public | None = None
+    home: str = ""
 
     def merged_by(self, argv: Strings, own: bool) -> bool:
         """Whether a command merges: by what the policy names, or because it is one that does
@@ -152,7 +153,7 @@ class StepReader:
         self, tool: str, traits: Strings, args: Mapping[str, Any], runs_text: bool
     ) -> Iterator[WorkStep]:
         named, known = self._named(tool, traits, runs_text), self._known
-        path = changed_by(tool, traits, args, known.code) if named.changes else ""
+        path = changed_by(tool, traits, args, known.code, known.home) if named.changes else ""
         if path:
             yield WorkStep("change", _short(path))
         if named.checks is not None:
@@ -211,8 +212,8 @@ def _checks(
 def _in_shell(text: str, known: KnownSteps, plainly: bool) -> Iterator[WorkStep]:
     """What the commands of a text do; without `plainly` something beside the text says how they
     run."""
-    ran = [one for one in ran_by(text) if one.argv]
-    alone = len([one for one in ran if program(one.argv) not in NOISELESS]) == 1
+    ran = [_at_home(one, known.home) for one in ran_by(text) if one.argv]
+    alone = len([one for one in ran if NOISELESS.isdisjoint(unwrapped(one.argv)[:1])]) == 1
     for one in ran:
         chain = one.chain if plainly else 0
         name = _short(" ".join(one.argv[:3]))
@@ -232,6 +233,14 @@ def _in_shell(text: str, known: KnownSteps, plainly: bool) -> Iterator[WorkStep]
         if known.commits.has(argv):
             said = tuple([word for word in one.argv if " " in word])
             yield WorkStep("commit", name, chain, by_shell=True, texts=said)
+
+
+def _at_home(ran: ShellStep, home: str) -> ShellStep:
+    """A command as it is written from the project's folder."""
+    words, paths = (
+        tuple([from_home(each, home) for each in some]) for some in (ran.argv, ran.changes)
+    )
+    return ran._replace(argv=words, changes=paths) if home else ran
 
 
 def _relied_on(ran: ShellStep, public: Public, chain: int) -> Iterator[WorkStep]:

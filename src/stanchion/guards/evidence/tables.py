@@ -5,24 +5,31 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import Strings, in_order, listed
 
+_TASKS: Final = (
+    "npm run", "npm run-script", "yarn run", "yarn workspace *", "pnpm run", "bun run",
+    "deno task", "make", "gmake", "just", "task", "rake", "poe", "invoke", "inv", "gradle",
+    "gradlew", "sbt", "turbo", "turbo run", "nx run", "lerna run", "mise run",
+)  # fmt: skip
+_TARGETS: Final = in_order(
+    "test* *:test* *-test *_test *-tests *_tests unittest* check *:check check:test*"
+)
+"""Programs that run tasks of a project, and what tasks are called that test."""
 TESTS: Final = (
+    *[f"{program} {target}" for program in _TASKS for target in _TARGETS],
     "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "tox", "nox", "jest", "vitest",
     "mocha", "ava", "karma", "jasmine", "ctest", "rspec", "phpunit", "pest", "paratest", "bats",
-    "gotestsum", "prove", "behave", "stestr", "run_tests*", "run-tests*", "runtests*", "test.sh",
-    "tests.sh", "npm test", "npm t", "npm run test*", "npm run-script test*", "yarn test*",
-    "yarn run test*", "pnpm test*", "pnpm run test*", "bun test*", "bun run test*", "deno test",
+    "gotestsum", "prove", "behave", "stestr", "npm test", "npm t", "yarn test*", "pnpm test*",
+    "nx test*", "bun test*", "deno test",
     "node --test", "go test", "cargo test", "cargo t", "cargo nextest run", "mvn test",
-    "mvn verify", "mvn install", "mvnw test", "mvnw verify", "mvnw install", "gradle test*",
-    "gradle check", "gradle build", "gradlew test*", "gradlew check", "gradlew build",
-    "dotnet test", "make test*", "make check*", "gmake test*", "gmake check*", "just test*",
-    "task test*", "rake test*", "rake spec*", "rails test*", "mix test", "swift test", "bazel test",
-    "bazelisk test", "sbt test*", "lein test", "stack test", "cabal test", "zig test",
-    "zig build test", "flutter test", "dart test", "playwright test", "cypress run",
-    "manage.py test", "setup.py test", "meson test", "ninja test", "hatch test", "pdm test",
-    "poe test*", "invoke test*", "inv test*", "composer test", "artisan test", "xcodebuild test",
-    "turbo test*", "turbo run test*", "nx test", "lerna run test*",
+    "mvn verify", "mvn install", "mvnw test", "mvnw verify", "mvnw install", "gradle build",
+    "gradlew build", "dotnet test", "make check*", "gmake check*", "rake spec*", "rails test*",
+    "mix test", "swift test", "bazel test", "bazelisk test", "lein test", "stack test",
+    "cabal test", "zig test", "zig build test", "flutter test", "dart test", "playwright test",
+    "cypress run", "manage.py test", "setup.py test", "meson test", "ninja test", "hatch test",
+    "pdm test", "composer test", "artisan test", "xcodebuild test",
 )  # fmt: skip
 """Commands that run tests: a program, and words that stand behind it."""
 
@@ -81,6 +88,10 @@ RUNNERS: Final[dict[str, Strings]] = {
     "npx": (), "bunx": (), "pnpx": (), "uvx": (),
 }  # fmt: skip
 """Programs that start others: behind these words, or at once."""
+INTERPRETERS: Final = listed(
+    "node deno bun tsx ts-node ruby perl php rscript lua julia sh bash dash zsh ksh"
+)
+"""Programs that run a script."""
 PYTHONS: Final = in_order("python python? python?.* pypy* py")
 VALUED: Final = frozenset(
     {
@@ -138,10 +149,24 @@ OVERRIDDEN: Final = listed("make gmake just task")
 TARGETED: Final = listed("make gmake just task tox nox")
 """Programs whose linters are targets like their tests."""
 
-OWN: Final = in_order(
-    "gradlew mvnw run_tests* run-tests* runtests* test.sh tests.sh manage.py setup.py artisan"
-)
+OWN: Final = listed("gradlew mvnw manage.py setup.py artisan")
 """Programs that stand among the files of a project; others are installed."""
+SCRIPTS: Final = regex(
+    r"run[-_]?tests?.*|tests?(?:[-_.].*)?\.\w+|.+[-_.](?:tests?|spec)\.\w+|.+\.t"
+)
+"""How scripts of a project are called that test, in small letters."""
+USUAL: Final = {
+    "pytest": listed("py pyi pyx ipynb"),
+    "npm test": listed("js mjs cjs jsx ts mts cts tsx vue svelte"),
+    "go test ./...": listed("go"),
+    "cargo test": listed("rs"),
+    "gradle test": listed("java kt kts groovy scala"),
+    "dotnet test": listed("cs fs vb"),
+    "rspec": listed("rb rake"),
+    "make test": frozenset[str](),
+}
+"""What an agent is told to run, by how the name of what it has changed ends; the last one for
+everything else."""
 INSTALLED: Final = in_order(
     "/.venv/bin/ /venv/bin/ /.venv/Scripts/ /venv/Scripts/ /node_modules/.bin/"
 )

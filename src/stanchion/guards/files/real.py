@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -54,7 +54,7 @@ class RealFiles(msgspec.Struct, frozen=True):
 
     def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask where the call's paths really lead; nothing where it has none."""
-        asked = self._asked(reading)
+        asked = reading.of(self._asked)
         return Lookup("", asked, self.files.deadline_ms) if asked.paths else None
 
     def _asked(self, reading: Reading[ToolCall]) -> RealPathsQuestion:
@@ -78,11 +78,7 @@ class RealFiles(msgspec.Struct, frozen=True):
     ) -> Finding | None:
         """Judge what the disk says; an answer of any other shape is a failure, which refuses."""
         event = reading.event
-        asked = (
-            event
-            if isinstance(event, RealPathsQuestion)
-            else self._asked(cast("Reading[ToolCall]", reading))
-        )
+        asked = event if isinstance(event, RealPathsQuestion) else reading.of(self._asked)
         roots, reals = led_to(asked, value)
         files = self.files
         real = folders(tuple(roots), files.case_insensitive)

@@ -24,18 +24,12 @@ RELAYED: Final = regex(r"\s*(?:<[A-Za-z]|# /loop|# Autonomous loop)")
 """How prompts begin that a host has put together."""
 SERVED: Final = "mcp__"
 """How the names of tools begin that a server of tools has."""
+STATUS: Final = "exit_code"
+"""The field of a command's result that says how it ended; hosts have none."""
+ENDED: Final = frozenset({"stdout", "stderr", "interrupted", "isImage", "noOutputExpected"})
+"""The fields that a host gives to the result of a command of which there is nothing to say."""
 HERE: Final = "cwd"
 """The argument of a call that says in which folder the session is."""
-
-
-def never(_heard: Heard) -> bool:
-    """No call of this host is carried out without an outcome."""
-    return False
-
-
-def nothing(_heard: Heard) -> str:
-    """No call of this host goes on unheard."""
-    return ""
 
 
 Says = Literal[
@@ -46,12 +40,29 @@ Says = Literal[
 is about to be made, or that the host is about to ask about, what came of it, or nothing to be
 judged."""
 
+EVENTS: Final[Mapping[str, Says]] = {
+    "SessionStart": "begins",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "call",
+    "PermissionRequest": "asks",
+    "PostToolUse": "result",
+    "SubagentStart": "child",
+    "SubagentStop": "child_reply",
+    "Stop": "reply",
+    "SessionEnd": "ends",
+    "PreCompact": "news",
+}
+"""What the events tell that all coding agents have."""
+TELLS: Final = frozenset({"begins", "prompt", "call", "result", "failure", "child"})
+"""What can be answered with words for the agent."""
+
+_CALL: Final = {"tool_name": str, "tool_input": dict}
 NEEDED: Final[Mapping[Says, Mapping[str, type]]] = {
     "prompt": {"prompt": str},
-    "call": {"tool_name": str, "tool_input": dict, "tool_use_id": str},
-    "asks": {"tool_name": str, "tool_input": dict},
-    "result": {"tool_name": str, "tool_input": dict, "tool_use_id": str},
-    "failure": {"tool_name": str, "tool_input": dict, "tool_use_id": str, "error": str},
+    "call": {**_CALL, "tool_use_id": str},
+    "asks": _CALL,
+    "result": {**_CALL, "tool_use_id": str},
+    "failure": {**_CALL, "tool_use_id": str, "error": str},
     "child": {"agent_id": str},
     "child_reply": {"agent_id": str},
 }
@@ -142,10 +153,10 @@ class CodingAgent(Struct, frozen=True):
     """Arguments of tools that are called otherwise than what they are."""
     shells: frozenset[str] = frozenset()
     """Tools whose failures are the exit codes of commands."""
-    runs_itself: Callable[[Heard], bool] = never
+    runs_itself: Callable[[Heard], bool] = lambda _: False
     """Whether the host carries a call out itself, without a process, and never says what came of
     it."""
-    fed: Callable[[Heard], str] = nothing
+    fed: Callable[[Heard], str] = lambda _: ""
     """The program that a call starts and that is typed into unheard; empty where there is none."""
     programs: tuple[str, ...] = ()
     """The names of its program."""
@@ -214,7 +225,7 @@ class CodingAgent(Struct, frozen=True):
             case "result":
                 return Stage.TOOL_RESULT, {
                     **self._called(body),
-                    "result": body.get("tool_response"),
+                    "result": self._came(body),
                 }
             case "failure":
                 return self._failed(body)
@@ -236,6 +247,15 @@ class CodingAgent(Struct, frozen=True):
             args[HERE] = body["cwd"]
         return {"tool": tool, "args": args}
 
+    def _came(self, body: dict[str, Any]) -> Any:
+        """What came of a call, with the status of a command that has ended well: its host says what
+        did not as a failure, and names what else there is to say."""
+        came = body.get("tool_response")
+        if body["tool_name"] not in self.shells or not isinstance(came, dict):
+            return came
+        ended = came.keys() <= ENDED and came.get("interrupted") is False
+        return {**came, STATUS: 0} if ended else came
+
     def _failed(self, body: dict[str, Any]) -> tuple[Stage, dict[str, Any]]:
         """A failure; what a command's exit code says is no failure of the tool that ran it."""
         called, text = self._called(body), body["error"]
@@ -250,6 +270,36 @@ class CodingAgent(Struct, frozen=True):
         if self.relays and RELAYED.match(body["prompt"]) is not None:
             return False
         return body.get("source", "user") in ("user", "sdk")
+
+
+def refused(heard: Heard, words: str, ask: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The refusal of an event, or the question to the person before the host: what every event
+    says, and what belongs to this one alone."""
+    match heard.says:
+        case "call":
+            decided = "ask" if ask else "deny"
+            return {}, {"permissionDecision": decided, "permissionDecisionReason": words}
+        case "asks":
+            return {}, {"decision": {"behavior": "deny", "message": words}}
+        case "failure":
+            return {}, {"additionalContext": words}
+        case "reply" | "child_reply" if heard.again:
+            return {"systemMessage": words}, {}
+        case "prompt" | "result" | "reply" | "child_reply":
+            return {"decision": "block", "reason": words}, {}
+        case _:
+            return {"systemMessage": words}, {}
+
+
+def in_json(
+    heard: Heard, said: dict[str, Any], own: dict[str, Any], notices: tuple[str, ...] = ()
+) -> str:
+    """An answer with what belongs to its event alone, and the words for the agent."""
+    if notices and heard.says in TELLS:
+        told = filter(None, (own.get("additionalContext"), *notices))
+        own = {**own, "additionalContext": "\n".join(told)}
+    more = {"hookSpecificOutput": {"hookEventName": heard.event, **own}} if own else {}
+    return msgspec.json.encode({**said, **more}).decode()
 
 
 def _check(says: Says, event: str, body: Mapping[str, Any]) -> None:

@@ -5,25 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
 from msgspec import UNSET
 
-from stanchion.hosts.coding.agent import CodingAgent, Heard, HookVerdict, HostAnswer, Says
-
-SAYS: Final[Mapping[str, Says]] = {
-    "SessionStart": "begins",
-    "UserPromptSubmit": "prompt",
-    "PreToolUse": "call",
-    "PermissionRequest": "asks",
-    "PostToolUse": "result",
-    "PostToolUseFailure": "failure",
-    "SubagentStart": "child",
-    "SubagentStop": "child_reply",
-    "Stop": "reply",
-    "SessionEnd": "ends",
-    "PreCompact": "news",
-    "ConfigChange": "news",
-}
+from stanchion.hosts.coding.agent import (
+    EVENTS,
+    STATUS,
+    CodingAgent,
+    Heard,
+    HookVerdict,
+    HostAnswer,
+    in_json,
+    refused,
+)
 
 CONTENT: Final[Mapping[str, tuple[str, ...]]] = {
     "Bash": ("stdout", "stderr"),
@@ -34,12 +27,6 @@ CONTENT: Final[Mapping[str, tuple[str, ...]]] = {
 """Where the results of tools have their content, whose form must stay as it is: a result of another
 form the host does not put in the place of the first."""
 
-TELLS: Final = frozenset(
-    {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
-     "SubagentStart"}
-)  # fmt: skip
-"""Events whose answer can have words for the agent."""
-
 
 def answer(heard: Heard, verdict: HookVerdict) -> HostAnswer:
     """The answer to an event, on standard output alone: a status of 2 would hide what it says. It
@@ -48,47 +35,31 @@ def answer(heard: Heard, verdict: HookVerdict) -> HostAnswer:
     own: dict[str, Any] = {}
     if verdict.outcome == "end":
         said["stopReason"] = verdict.words
-    if verdict.outcome != "go":
-        said |= _refused(heard, verdict, own)
-    elif verdict.changed is not UNSET:
-        own |= _changed(heard, verdict.changed)
-    if verdict.notices and heard.event in TELLS:
-        own["additionalContext"] = "\n".join(verdict.notices)
-    if own:
-        said["hookSpecificOutput"] = {"hookEventName": heard.event, **own}
-    return HostAnswer(msgspec.json.encode(said).decode())
-
-
-def _refused(heard: Heard, verdict: HookVerdict, own: dict[str, Any]) -> dict[str, Any]:
-    """The refusal of an event; what belongs to this event alone goes into `own`."""
-    words = verdict.words
-    match heard.says:
-        case "call":
-            own["permissionDecision"] = "ask" if verdict.outcome == "ask" else "deny"
-            own["permissionDecisionReason"] = verdict.told
-            return {}
-        case "asks":
-            own["decision"] = {"behavior": "deny", "message": words}
-            return {}
-        case "prompt":
-            return {"decision": "block", "reason": verdict.told}
-        case "result":
-            held = withheld(heard.tool, heard.fields.get("result"), words)
-            if held is UNSET:
-                return {"continue": False, "stopReason": words}
+    if verdict.outcome == "go":
+        if verdict.changed is not UNSET:
+            if heard.says == "call":
+                own["updatedInput"] = verdict.changed
+            else:
+                own["updatedToolOutput"] = as_said(verdict.changed)
+    elif heard.says == "result" and (held := _held(heard, verdict)) is UNSET:
+        said = {"continue": False, "stopReason": verdict.words}
+    else:
+        more, own = refused(heard, verdict.told, verdict.outcome == "ask")
+        said |= more
+        if heard.says == "result":
             own["updatedToolOutput"] = held
-            return {"decision": "block", "reason": words}
-        case "failure":
-            own["additionalContext"] = words
-            return {}
-        case "reply" | "child_reply" if not heard.again:
-            return {"decision": "block", "reason": words}
-        case _:
-            return {"systemMessage": words}
+    return HostAnswer(in_json(heard, said, own, verdict.notices))
 
 
-def _changed(heard: Heard, content: Any) -> dict[str, Any]:
-    return {"updatedInput" if heard.says == "call" else "updatedToolOutput": content}
+def as_said(result: Any) -> Any:
+    """A result in the form that the host has, without what it does not say itself."""
+    if not isinstance(result, dict):
+        return result
+    return {name: one for name, one in result.items() if name != STATUS}
+
+
+def _held(heard: Heard, verdict: HookVerdict) -> Any:
+    return withheld(heard.tool, as_said(heard.fields.get("result")), verdict.words)
 
 
 def withheld(tool: str, result: Any, words: str) -> Any:
@@ -121,7 +92,7 @@ def _put(value: Any, way: list[str], words: str) -> Any:
 
 CLAUDE: Final = CodingAgent(
     "claude",
-    SAYS,
+    {**EVENTS, "PostToolUseFailure": "failure", "ConfigChange": "news"},
     answer,
     asking_modes=frozenset({"default", "acceptEdits", "plan"}),
     relays=True,

@@ -8,70 +8,41 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from stanchion.hosts.coding.agent import CodingAgent, Heard, HookVerdict, HostAnswer, Says
+from stanchion.hosts.coding.agent import (
+    EVENTS,
+    CodingAgent,
+    Heard,
+    HookVerdict,
+    HostAnswer,
+    in_json,
+    refused,
+)
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.word_lists import listed
 
-SAYS: Final[Mapping[str, Says]] = {
-    "SessionStart": "begins",
-    "UserPromptSubmit": "prompt",
-    "PreToolUse": "call",
-    "PermissionRequest": "asks",
-    "PostToolUse": "result",
-    "SubagentStart": "child",
-    "SubagentStop": "child_reply",
-    "Stop": "reply",
-    "SessionEnd": "ends",
-    "PreCompact": "news",
-}
-
-TELLS: Final = frozenset(
-    {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"}
-)
-"""Events whose answer can have words for the agent."""
+STOPPED: Final = frozenset({"call", "asks", "prompt", "result"})
+"""What is stopped by a refusal whatever else it says; another event ends with the session."""
 
 
 def answer(heard: Heard, verdict: HookVerdict) -> HostAnswer:
     """The answer to an event. It is refused on standard output, by the status and on standard
-    error: whichever of them the host hears."""
-    own: dict[str, Any] = {}
-    if verdict.outcome == "go" and not (heard.says == "result" and verdict.changed is not UNSET):
-        if verdict.changed is not UNSET:
-            own = {"permissionDecision": "allow", "updatedInput": verdict.changed}
-        if verdict.notices and heard.event in TELLS:
-            own["additionalContext"] = "\n".join(verdict.notices)
-        return HostAnswer(_json({}, heard, own))
-    words = verdict.told
+    error: whichever of them the host hears. A result that it cannot change it hears as words of
+    refusal in its place."""
+    words, changed = verdict.told, verdict.changed
     if verdict.outcome == "go":
-        words = _text_of(verdict.changed)
+        if changed is UNSET or heard.says != "result":
+            allows = {"permissionDecision": "allow", "updatedInput": changed}
+            own: dict[str, Any] = {} if changed is UNSET else allows
+            return HostAnswer(in_json(heard, {}, own, verdict.notices))
+        words = changed if isinstance(changed, str) else msgspec.json.encode(changed).decode()
     words = words if words.strip() else "refused"
-    match heard.says:
-        case "call":
-            own = {"permissionDecision": "deny", "permissionDecisionReason": words}
-            return HostAnswer(_json({}, heard, own), words, 2)
-        case "asks":
-            own = {"decision": {"behavior": "deny", "message": words}}
-            return HostAnswer(_json({}, heard, own), words, 2)
-        case "prompt" | "result":
-            return HostAnswer(_json({"decision": "block", "reason": words}, heard, own), words, 2)
-        case "reply" | "child_reply" if not heard.again and verdict.outcome != "end":
-            return HostAnswer(_json({"decision": "block", "reason": words}, heard, own), words, 2)
-        case _ if verdict.outcome == "end":
-            return HostAnswer(_json({"continue": False, "stopReason": words}, heard, own))
-        case _:
-            return HostAnswer(_json({"systemMessage": words}, heard, own))
-
-
-def _json(said: dict[str, Any], heard: Heard, own: dict[str, Any]) -> str:
-    if own:
-        said = {**said, "hookSpecificOutput": {"hookEventName": heard.event, **own}}
-    return msgspec.json.encode(said).decode()
-
-
-def _text_of(content: Any) -> str:
-    """Content as the agent reads it in the place of a result, which this host cannot change."""
-    return content if isinstance(content, str) else msgspec.json.encode(content).decode()
+    said, own = refused(heard, words)
+    if heard.says in STOPPED or ("decision" in said and verdict.outcome != "end"):
+        return HostAnswer(in_json(heard, said, own), words, 2)
+    if verdict.outcome == "end":
+        said = {"continue": False, "stopReason": words}
+    return HostAnswer(in_json(heard, said, own))
 
 
 _PATCH: Final = regex(r"\s*(?:cd [\w./-]+ && )?apply_patch <<-?(['\"]?)(\w+)\1\n")
@@ -120,7 +91,7 @@ def is_fed(heard: Heard) -> str:
 
 CODEX: Final = CodingAgent(
     "codex",
-    SAYS,
+    EVENTS,
     answer,
     renamed={"apply_patch": {"command": "patch", "input": "patch"}},
     shells=frozenset({"Bash"}),

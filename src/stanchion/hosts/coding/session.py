@@ -19,7 +19,7 @@ from stanchion.approvals.rules import AnswererRole, refusal
 from stanchion.audit.journal import Fact
 from stanchion.hosts.coding.agent import GO, BadHook, CodingAgent, Heard, HookVerdict, HostAnswer
 from stanchion.hosts.coding.later_prompts import is_later, note_later
-from stanchion.hosts.coding.speaker import Process, Speaker, children_began
+from stanchion.hosts.coding.speaker import Process, Speaker, children_began, stat_of
 from stanchion.hosts.contract.flows import what_of
 from stanchion.hosts.contract.host import Hosted
 from stanchion.hosts.contract.terms import Refusal, Told
@@ -325,12 +325,12 @@ class CodingSession:
 
 def _is_attended(process: Process) -> bool:
     """Whether a host's process has a terminal, and was not started to work alone."""
+    said = stat_of(process.pid)
     try:
         words = Path(f"/proc/{process.pid}/cmdline").read_bytes().decode("utf-8", "replace")
-        state = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return False
-    return state[4] != "0" and PRINTING.search(words) is None
+    return bool(said) and said[4] != b"0" and PRINTING.search(words) is None
 
 
 def _what(heard: Heard) -> bytes:

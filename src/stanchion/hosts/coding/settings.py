@@ -6,7 +6,9 @@ import json
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +18,13 @@ from msgspec import Struct
 
 from stanchion import typed
 from stanchion.hosts.coding import AGENTS
-from stanchion.hosts.foreign_file import read_foreign, write_foreign
+from stanchion.hosts.foreign_file import (
+    BadSettings as BadSettings,
+    TextForm,
+    read_foreign,
+    write_foreign,
+)
+from stanchion.hosts.json_text import read_json, rewritten
 from stanchion.kernel.regex import regex
 
 PORT: Final = 7523
@@ -28,10 +36,6 @@ HEADER: Final = "Stanchion-Hook"
 PROTOCOL: Final = "1"
 CONFIG: Final = "agents.json"
 CLIENT: Final = Path(__file__).with_name("client.py")
-
-
-class BadSettings(ValueError):
-    """Settings cannot be what they should; the message says why, and what to do."""
 
 
 class AgentsConfig(Struct, frozen=True):
@@ -97,6 +101,9 @@ class SettingsLevel(Struct, frozen=True):
     managed: bool = False
 
 
+ONLY_JSON: Final = "allowManagedHooksOnly"
+ONLY_TOML: Final = "allow_managed_hooks_only"
+FOLDER: Final = str(CLIENT.parent)
 MAC: Final = Path("/Library/Application Support/ClaudeCode/managed-settings.json")
 LINUX: Final = Path("/etc/claude-code/managed-settings.json")
 
@@ -121,7 +128,7 @@ LEVELS: Final[Mapping[str, Mapping[str, SettingsLevel]]] = {
         "managed": SettingsLevel(
             lambda at: MAC if at.system == "darwin" else LINUX,
             "only root can switch these hooks off: `disableAllHooks`, `--bare`, `--safe-mode` and "
-            "`--setting-sources` do not",
+            "`--setting-sources` do not. Hooks of other settings are no longer called",
             lambda at: (MAC if at.system == "darwin" else LINUX).with_name("managed-mcp.json"),
             managed=True,
         ),
@@ -131,16 +138,18 @@ LEVELS: Final[Mapping[str, Mapping[str, SettingsLevel]]] = {
             lambda at: at.project / ".codex" / "hooks.json",
             "who works here can switch these hooks off: in `/hooks`, by `[features] hooks = "
             "false`, by no longer trusting this folder",
+            lambda at: at.project / ".codex" / "config.toml",
         ),
         "user": SettingsLevel(
             lambda at: at.folder_of("codex") / "hooks.json",
             "you, and what runs as you, can switch these hooks off: in `/hooks`, by `[features] "
             "hooks = false`, by another `CODEX_HOME`",
+            lambda at: at.folder_of("codex") / "config.toml",
         ),
         "managed": SettingsLevel(
             lambda _: Path("/etc/codex/requirements.toml"),
             "only root can switch these hooks off; but Codex runs what it was about to run where a "
-            "hook is late",
+            "hook is late. Hooks of other settings are no longer called",
             managed=True,
         ),
     },
@@ -241,6 +250,110 @@ def _regrouped(groups: list[Any], wanted: list[Any]) -> list[Any]:
 
 def _is_group(group: Any) -> bool:
     return isinstance(group, dict) and isinstance(group.get("hooks"), list)
+
+
+def own_hooks(data: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Our own hooks in settings, by their events."""
+    hooks = data.get("hooks", {})
+    every = hooks.items() if isinstance(hooks, dict) else ()
+    # Codex has other keys beside the events.
+    found = {
+        event: [hook for group in groups if _is_group(group) for hook in group["hooks"]]
+        for event, groups in every
+        if isinstance(groups, list)
+    }
+    ours = {event: [*filter(is_ours, hooks)] for event, hooks in found.items()}
+    return {event: hooks for event, hooks in ours.items() if hooks}
+
+
+def hooks_form(path: Path, hooks: Mapping[str, Any], managed: bool) -> TextForm:
+    """These hooks, in settings of the format that a path has."""
+    if path.suffix == ".toml":
+        return TextForm(
+            "hook",
+            lambda text: _in_toml(text, hooks),
+            lambda text, _: _BLOCK.sub("", text),
+            lambda text: own_hooks(_toml(text)),
+        )
+    return TextForm(
+        "hook",
+        lambda text: _in_json(text, hooks, managed),
+        _out_of_json,
+        lambda text: own_hooks(_json(text)),
+    )
+
+
+def _json(text: str) -> dict[str, Any]:
+    return read_json(text) if text.strip() else {}
+
+
+def _in_json(text: str, hooks: Mapping[str, Any], managed: bool) -> str:
+    text = text if text.strip() else "{}\n"
+    old = read_json(text)
+    try:
+        json.loads(text)
+    except ValueError as error:
+        raise BadSettings(
+            f"its host skips a file that is not plain JSON, and calls no hooks then: take out "
+            f"comments and last commas first: {error}"
+        ) from None
+    only = {ONLY_JSON: True} if managed else {}
+    return rewritten(text, with_hooks({**old, **only}, hooks))
+
+
+def _out_of_json(text: str, before: str) -> str:
+    data, old = with_hooks(read_json(text), {}), _json(before)
+    if with_hooks(old, {}) != old:
+        # What it was is not known. Managed settings of others go on to need it, if there are any.
+        old = data if "hooks" in data else {}
+    data.pop(ONLY_JSON, None)
+    if ONLY_JSON in old:
+        data[ONLY_JSON] = old[ONLY_JSON]
+    return rewritten(text, data)
+
+
+_BEGINS, _ENDS = "# >>> stanchion", "# <<< stanchion"
+_BLOCK: Final = regex(rf"^{_BEGINS}\r?\n.*?^{_ENDS}(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def _in_toml(text: str, hooks: Mapping[str, Any]) -> str:
+    """Requirements with hooks in blocks that are marked as ours. `features.hooks` is pinned, since
+    an option of Codex switches managed hooks off, too."""
+    whole, text = text, _BLOCK.sub("", text)
+    old = _toml(text)
+    end = "\r\n" if "\r\n" in text else "\n"
+    pins = {ONLY_TOML: f"{ONLY_TOML} = true", "features": "features.hooks = true"}
+    head = [line for name, line in pins.items() if name not in old]
+    theirs = old.get("hooks", {})
+    tail = ["[hooks]", f"managed_dir = {_quoted(FOLDER)}"]
+    tail = tail if isinstance(theirs, dict) and "managed_dir" not in theirs else []
+    for event, group in hooks.items():
+        tail += [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]"]
+        tail += [f"{name} = {_quoted(one)}" for name, one in group["hooks"][0].items()]
+    blocks = [end.join([_BEGINS, *lines, _ENDS, ""]) for lines in (head, tail) if lines]
+    if _BLOCK.findall(whole) == blocks:
+        return whole
+    gap = "" if text.endswith("\n") or not text else end
+    made = "".join([*blocks[:-1], text, gap, blocks[-1]])
+    with suppress(BadSettings, AttributeError):
+        new = _toml(made)
+        if new[ONLY_TOML] is True and new["features"].get("hooks") is True:
+            return made
+    raise BadSettings(
+        f"it says something else of hooks: give it `{ONLY_TOML} = true`, `hooks = true` in "
+        f"`[features]`, and `managed_dir` in `[hooks]`"
+    )
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettings(f"it is not TOML: {error}") from None
+
+
+def _quoted(value: str | int) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 OTHERS: Final[Mapping[str, Callable[[Any, str], str]]] = {

@@ -23,7 +23,6 @@ from typing import Final
 from msgspec import Struct
 
 from stanchion.hosts.coding.agent import CodingAgent
-from stanchion.runtime.standing.presence import HostProcess, ancestors, process_at
 
 PROC: Final = Path("/proc")
 CREDENTIALS: Final = struct.Struct("iII")
@@ -35,6 +34,7 @@ INITS: Final = frozenset(
     {"catatonit", "docker-init", "dumb-init", "init", "s6-svscan", "systemd", "tini"}
 )
 """Programs that take in orphans."""
+LONGEST_STAT: Final = 4_096
 MOST_HOSTS: Final = 256
 """How many hosts are remembered."""
 TICKS_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -88,10 +88,10 @@ class Speakers:
             if _holds_alone(known.pid, link) and is_alive(known):
                 return self._proven(agent, known, "its connection")
         holders = [pid for pid in _own_processes() if _descriptors(pid, link)]
-        found = [process_at(pid) for pid in holders]
-        if len(found) != 1 or found[0] is None:
-            return _forged(f"{len(found)} processes have the connection open, and not one alone")
-        return self._proven(agent, _plain(found[0]), "its connection")
+        found = process_of(holders[0]) if len(holders) == 1 else None
+        if found is None:
+            return _forged(f"{len(holders)} processes have the connection open, and not one alone")
+        return self._proven(agent, found, "its connection")
 
     def at_socket(self, agent: CodingAgent, pid: int, stdin: socket.socket | None) -> Speaker:
         """Whose hook the client with this pid is, which handed over its standard input where that
@@ -104,9 +104,13 @@ class Speakers:
             if maker is None:
                 return _forged("its standard input is not a socket that a host has made")
             return self._proven(agent, maker, "the socket it made")
-        for at, each in enumerate(row[1 : BETWEEN + 1]):
-            if self._is_host(agent.programs, each.pid):
-                return self._child(agent, each, row[: at + 1])
+        for below, host in pairwise(row[: BETWEEN + 1]):
+            if self._is_host(agent.programs, host.pid):
+                known = self._proven(agent, host, "its child")
+                # Whoever loses its parent becomes a child of the first process.
+                above = known.above if host.pid != 1 else (SOME_HOST,)
+                begun_s = below.started / TICKS_S
+                return Speaker(known.host, above, known.why, known.forged, begun_s)
         return _forged("it is no child of a host")
 
     def still(self, speaker: Speaker) -> bool:
@@ -119,21 +123,12 @@ class Speakers:
 
     def is_below_host(self, pid: int) -> bool:
         """Whether a host has started a process, directly or not, or it cannot be told."""
-        found = process_at(pid)
-        return found is None or bool(self._above(_plain(found)))
+        found = process_of(pid)
+        return found is None or bool(self._above(found))
 
     def is_own(self, sock: socket.socket) -> bool:
         """Whether a connection over loopback is this user's, or it cannot be told."""
         return bool(_inode(sock)) or not PROC.joinpath("self").exists()
-
-    def _child(
-        self, agent: CodingAgent, host: HostProcess, below: tuple[HostProcess, ...]
-    ) -> Speaker:
-        known = self._proven(agent, _plain(host), "its child")
-        begun_s = int(below[-1].started) / TICKS_S
-        # Whoever loses its parent becomes a child of the first process.
-        above = known.above if host.pid != 1 else (SOME_HOST,)
-        return Speaker(known.host, above, known.why, known.forged, begun_s)
 
     def _proven(self, agent: CodingAgent, host: Process, by: str) -> Speaker:
         if not self._is_host(agent.programs, host.pid):
@@ -155,7 +150,7 @@ class Speakers:
         that its host gives to all that it starts; or that it stands below a process that takes
         orphans in, by way of one that began after another host and in the same place."""
         row = ancestors(host.pid)
-        found = tuple(_plain(each) for each in row[1:] if self._is_host(self._programs, each.pid))
+        found = tuple(each for each in row[1:] if self._is_host(self._programs, each.pid))
         if found:
             return found
         if any(entry.startswith(self._marks) for entry in _environment(host.pid)):
@@ -167,17 +162,17 @@ class Speakers:
         for below, above in taken_in:
             place = _text(PROC / str(below.pid) / "cgroup")
             for other in others:
-                is_later = int(other.started) < int(below.started)
+                is_later = other.started < below.started
                 is_near = place == _text(PROC / str(other.pid) / "cgroup")
                 if is_later and is_near and above in ancestors(other.pid):
                     return (SOME_HOST,)
         return ()
 
-    def _others(self, host: Process) -> Iterator[HostProcess]:
+    def _others(self, host: Process) -> Iterator[Process]:
         """The other processes of this user that run a host's program."""
         for pid in _own_processes():
             if pid not in (host.pid, 1) and self._is_host(self._programs, pid):
-                other = process_at(pid)
+                other = process_of(pid)
                 if other is not None:
                     yield other
 
@@ -194,29 +189,51 @@ class Speakers:
         return program.name in programs or versioned
 
 
+def stat_of(pid: int | str) -> list[bytes]:
+    """What the system tells of a process, from its state on; nothing where there is none, or it
+    cannot be looked at."""
+    try:
+        file = os.open(f"{PROC}/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return os.read(file, LONGEST_STAT).rpartition(b")")[2].split()
+    except OSError:  # it has ended meanwhile
+        return []
+    finally:
+        os.close(file)
+
+
+def process_of(pid: int) -> Process | None:
+    """The process with a number; `None` where there is none, or it cannot be looked at."""
+    said = stat_of(pid)
+    return Process(pid, int(said[19])) if len(said) > 19 else None
+
+
+def ancestors(pid: int) -> tuple[Process, ...]:
+    """A process and all above it. One that cannot be looked at ends the row."""
+    row = []
+    while pid > 0:
+        said = stat_of(pid)
+        row.append(Process(pid, int(said[19]) if said else 0))
+        pid = int(said[1]) if said else 0
+    return tuple(row)
+
+
 def is_alive(process: Process) -> bool:
     """Whether a process still lives, and is not another one with its number."""
-    found = process_at(process.pid)
-    return found is not None and found.started == str(process.started)
+    return process_of(process.pid) == process
 
 
 def children_began(host: Process) -> list[float]:
     """The moments since boot at which the children of a process began that have not been waited
     for."""
-    found = []
-    for name in os.listdir(PROC):
-        words = _text(PROC / name / "stat").rpartition(")")[2].split() if name.isdecimal() else []
-        if len(words) > 19 and words[1] == str(host.pid):
-            found.append(int(words[19]) / TICKS_S)
-    return found
+    said = [stat_of(name) for name in os.listdir(PROC) if name.isdecimal()]
+    return [int(one[19]) / TICKS_S for one in said if one and int(one[1]) == host.pid]
 
 
 def _forged(why: str) -> Speaker:
     return Speaker(None, why=why, forged=True)
-
-
-def _plain(found: HostProcess) -> Process:
-    return Process(found.pid, int(found.started) if found.started else 0)
 
 
 def _text(path: Path) -> str:
@@ -281,7 +298,7 @@ def _inode(sock: socket.socket) -> str:
     return ""
 
 
-def _maker(sock: socket.socket, row: tuple[HostProcess, ...]) -> Process | None:
+def _maker(sock: socket.socket, row: tuple[Process, ...]) -> Process | None:
     """The process that made a pair of sockets of which this is one. Whoever connects to a host has
     a socket with the host's name on it, too: that one has an address, and its other end speaks."""
     try:
@@ -293,15 +310,13 @@ def _maker(sock: socket.socket, row: tuple[HostProcess, ...]) -> Process | None:
         pid, uid, _ = CREDENTIALS.unpack(
             sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
         )
-        found = process_at(pid)
-        if found is None or uid != os.geteuid() or not _is_itself(sock, pid, row):
-            return None
-        return _plain(found)
+        is_own = uid == os.geteuid() and _is_itself(sock, pid, row)
+        return process_of(pid) if is_own else None
     except OSError:
         return None
 
 
-def _is_itself(sock: socket.socket, pid: int, row: tuple[HostProcess, ...]) -> bool:
+def _is_itself(sock: socket.socket, pid: int, row: tuple[Process, ...]) -> bool:
     """Whether the maker of a socket is the process that has its number now. An older kernel does
     not say: there the client has to stand below it."""
     try:

@@ -5,20 +5,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
-from stanchion.hosts.json_text import JsonSpan, NotJson, places, read_json
-from stanchion.kernel.regex import regex
+from stanchion.hosts.foreign_file import TextForm
+from stanchion.hosts.json_text import NotJson, places, read_json, rewritten
+from stanchion.hosts.mcp.names import ALONE
 
 HEADER: Final = "STANCHION_MCP_HEADER_"
 """The variables in which the values of headers are handed over, numbered."""
+ADDRESS: Final = "STANCHION_MCP_ADDRESS"
+"""The variable that has the key in which a client has an address, where that is not `url`."""
+ADDRESSES: Final = ("httpUrl", "url", "serverUrl")
 HTTP: Final = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
-
-_NAME: Final = regex(r"[A-Za-z][A-Za-z0-9-]{0,31}")
+BEARER: Final = "bearer_token_env_var"
+FROM_ENV: Final = "env_http_headers"
+"""Keys of Codex for headers whose values are in the environment."""
+LOGINS: Final = frozenset({"auth", "oauth", "oauth_resource"})
+"""Keys of Codex by which a server is logged in to; it takes them beside an address alone."""
+MOVED: Final = frozenset(
+    {*ADDRESSES, "command", "args", "env", "type", "headers", "http_headers", FROM_ENV, BEARER}
+    | {"env_vars"}
+)
+"""Keys that are others where the server is behind the proxy."""
 
 
 class NoServers(NotJson):
@@ -34,27 +47,59 @@ DEEPEST: Final = 4
 class Rewritten(NamedTuple):
     """A configuration: its text, the servers that were changed, and those that were left, each with
     why. To `strangers` among the changed a client brings nothing that says who it is: they may want
-    a login, which cannot pass the proxy. `anew` are those of the changed that could not be put back
-    to the letter.
-    """
+    a login, which cannot pass the proxy."""
 
     text: str
     changed: tuple[str, ...]
     left: dict[str, str]
     strangers: tuple[str, ...] = ()
-    anew: tuple[str, ...] = ()
+
+
+class ConfigFormat(NamedTuple):
+    """A format of configurations: how one is read, how an entry is put into it, where entries stand
+    in it, and the key of headers."""
+
+    read: Callable[[str], dict[str, Any]]
+    put: Callable[[str, Path, dict[str, Any]], str]
+    spans: Callable[[str], Mapping[Path, tuple[int, int]]]
+    headers: str
+
+
+def format_of(path: PurePath) -> ConfigFormat:
+    """The format of a configuration, by its name."""
+    return TOML if path.suffix == ".toml" else JSON
+
+
+def servers_form(
+    path: PurePath, command: Sequence[str], policy: str, only: Sequence[str] = ()
+) -> TextForm:
+    """Servers that are behind the proxy, in a configuration of this name."""
+    form = format_of(path)
+    return TextForm(
+        "guarded server",
+        lambda text: wrapped(text, command, ["--policy", policy], only, form).text,
+        lambda text, before: unwrapped(text, before, form).text,
+        lambda text: servers_behind(text, form),
+    )
 
 
 def wrapped(
-    text: str, command: Sequence[str], options: Sequence[str], only: Sequence[str] = ()
+    text: str,
+    command: Sequence[str],
+    options: Sequence[str],
+    only: Sequence[str] = (),
+    form: ConfigFormat | None = None,
 ) -> Rewritten:
     """A configuration whose servers are started by `command`; nothing else in it changes. Raises
     `NoServers`."""
-    entries, at = _servers(read_json(text)), places(text, DEEPEST)
+    form = JSON if form is None else form
+    entries = _servers(form.read(text))
+    if not entries:
+        raise NoServers("there are none in its `mcpServers`, `servers` or `mcp_servers`")
     missing = [name for name in only if name not in {path[-1] for path in entries}]
     if missing:
         raise NoServers(f"there is no server `{missing[0]}`")
-    new: dict[Path, str] = {}
+    changed: list[str] = []
     strangers: list[str] = []
     left: dict[str, str] = {}
     for path, entry in entries.items():
@@ -66,45 +111,57 @@ def wrapped(
         elif (made := _wrapped(entry, command, [*options, "--name", _plain(name)])) is None:
             left[name] = _why_not(entry)
         else:
-            new[path] = _written(made, text, at[path])
-            if "url" in entry and not entry.get("headers"):
+            try:
+                text = form.put(text, path, made)
+            except NotJson as error:
+                left[name] = f"and nothing guards it: {error}"
+                continue
+            changed.append(name)
+            if "command" not in entry and "--header" not in made["args"]:
                 strangers.append(name)
-    return Rewritten(
-        _replaced(text, new, at), tuple([path[-1] for path in new]), left, tuple(strangers)
-    )
+    return Rewritten(text, tuple(changed), left, tuple(strangers))
 
 
-def unwrapped(text: str, before: str = "") -> Rewritten:
+def unwrapped(text: str, before: str = "", form: ConfigFormat | None = None) -> Rewritten:
     """The same configuration without the proxy, each server written as it was `before`; raises
-    `NoServers`."""
-    old, old_places = (_servers(read_json(before)), places(before, DEEPEST)) if before else ({}, {})
-    entries, at = _servers(read_json(text)), places(text, DEEPEST)
-    new: dict[Path, str] = {}
-    anew: list[str] = []
+    `NotJson`."""
+    form = JSON if form is None else form
+    old = _servers(form.read(before)) if before else {}
+    changed: list[str] = []
     left: dict[str, str] = {}
-    for path, entry in entries.items():
+    for path, entry in _servers(form.read(text)).items():
         if not is_wrapped(entry):
             left[path[-1]] = "not behind Stanchion"
             continue
-        made = _unwrapped(entry)
-        if path in old and _wrapped_alike(old[path], made):
-            new[path] = before[old_places[path].begins : old_places[path].ends]
-        else:
-            new[path] = _written(made, text, at[path])
-            anew.append(path[-1])
-    return Rewritten(
-        _replaced(text, new, at), tuple([path[-1] for path in new]), left, anew=tuple(anew)
-    )
+        made = _unwrapped(entry, form.headers)
+        text = form.put(text, path, made)
+        if path in old and _alike(old[path], made):
+            text = _as_before(text, before, path, form)
+        changed.append(path[-1])
+    return Rewritten(text, tuple(changed), left)
 
 
-def has_wrapped(text: str) -> bool:
-    """Whether a server of a configuration is behind the proxy; raises `NoServers`."""
-    return any(is_wrapped(entry) for entry in _servers(read_json(text)).values())
+def _as_before(text: str, before: str, path: Path, form: ConfigFormat) -> str:
+    """A text whose entry is written as it was, if that says the same."""
+    (begins, ends), (first, last) = form.spans(text)[path], form.spans(before)[path]
+    made = text[:begins] + before[first:last] + text[ends:]
+    try:
+        new, old = form.read(made), form.read(text)
+    except NotJson:
+        return text
+    same = _alike(_at(new, path), _at(old, path))
+    return made if same and _with_entry(new, path, {}) == _with_entry(old, path, {}) else text
 
 
-def _wrapped_alike(one: Any, other: Any) -> bool:
+def _alike(one: Any, other: Any) -> bool:
     """Whether two entries are the same to a client: behind the proxy they would be."""
     return not is_wrapped(one) and _wrapped(one, ["x"], []) == _wrapped(other, ["x"], [])
+
+
+def servers_behind(text: str, form: ConfigFormat) -> dict[str, Any]:
+    """The servers of a configuration that are behind the proxy; raises `NotJson`."""
+    every = _servers(form.read(text)) if text.strip() else {}
+    return {path[-1]: entry for path, entry in every.items() if is_wrapped(entry)}
 
 
 def is_wrapped(entry: Any) -> bool:
@@ -119,11 +176,8 @@ def _begins(entry: Mapping[str, Any]) -> int | None:
         return None
     if args[:3] == ["-m", "stanchion", "mcp"]:
         return 3
-    return (
-        1
-        if args[:1] == ["mcp"] and PurePath(command).name in ("stanchion", "stanchion.exe")
-        else None
-    )
+    ours = args[:1] == ["mcp"] and PurePath(command).name in ("stanchion", "stanchion.exe")
+    return 1 if ours else None
 
 
 def _wrapped(entry: Any, command: Sequence[str], options: Sequence[str]) -> dict[str, Any] | None:
@@ -131,86 +185,97 @@ def _wrapped(entry: Any, command: Sequence[str], options: Sequence[str]) -> dict
         return None
     first, *rest = command
     if isinstance(entry.get("command"), str):
-        args = entry.get("args", [])
-        return {
-            **entry,
-            "command": first,
-            "args": [*rest, "mcp", *options, "--", entry["command"], *args],
-        }
-    if not isinstance(entry.get("url"), str) or _kind(entry) not in HTTP:
+        args = [*rest, "mcp", *options, "--", entry["command"], *entry.get("args", [])]
+        return {**entry, "command": first, "args": args}
+    key = _key(entry)
+    if key is None or _kind(entry, key) not in HTTP or entry.keys() & LOGINS:
         return None
-    given = dict(entry.get("headers") or {})
-    variables = {f"{HEADER}{number}": value for number, value in enumerate(given.values(), 1)}
-    headers = [
-        word
-        for name, variable in zip(given, variables, strict=True)
-        for word in ("--header", f"{name}={variable}")
-    ]
-    kept = {
-        key: value for key, value in entry.items() if key not in ("url", "headers", "type", "env")
+    given = dict(entry.get("headers") or entry.get("http_headers") or {})
+    env = {f"{HEADER}{number}": value for number, value in enumerate(given.values(), 1)}
+    named = [*zip(given, env, strict=True), *entry.get(FROM_ENV, {}).items()]
+    needed = [*entry.get(FROM_ENV, {}).values()]
+    if BEARER in entry:
+        named.append(("Authorization", f"Bearer {entry[BEARER]}"))
+        needed.append(entry[BEARER])
+    headers = [word for name, value in named for word in ("--header", f"{name}={value}")]
+    return {
+        **({"type": "stdio"} if "type" in entry else {}),
+        "command": first,
+        "args": [*rest, "mcp", *options, *headers, "--url", entry[key]],
+        **_said(
+            env={**dict(entry.get("env") or {}), **env, **({ADDRESS: key} if key != "url" else {})},
+            env_vars=needed,
+        ),
+        **{name: value for name, value in entry.items() if name not in MOVED},
     }
-    kind = {"type": "stdio"} if "type" in entry else {}
-    args = [*rest, "mcp", *options, *headers, "--url", entry["url"]]
-    env = {**dict(entry.get("env") or {}), **variables}
-    return {**kind, "command": first, "args": args, **({"env": env} if env else {}), **kept}
 
 
-def _kind(entry: Mapping[str, Any]) -> Any:
+def _unwrapped(entry: dict[str, Any], key_of_headers: str) -> dict[str, Any]:
+    args = entry["args"][_begins(entry) :]
+    if "--" in args:
+        command, *rest = args[args.index("--") + 1 :]
+        return {**entry, "command": command, "args": rest}
+    env = dict(entry.get("env") or {})
+    words = [word for before, word in pairwise(args) if before == "--header"]
+    named = {name: value for name, _, value in [word.partition("=") for word in words]}
+    headers = {name: env.pop(value) for name, value in named.items() if value in env}
+    others = {name: value for name, value in named.items() if name not in headers}
+    bearer = [others.pop(name) for name in [*others] if others[name].startswith("Bearer ")]
+    return {
+        **({"type": "http"} if "type" in entry else {}),
+        env.pop(ADDRESS, "url"): args[args.index("--url") + 1],
+        **_said(**{key_of_headers: headers, FROM_ENV: others, "env": env}),
+        **({BEARER: bearer[0].removeprefix("Bearer ")} if bearer else {}),
+        **{name: value for name, value in entry.items() if name not in MOVED},
+    }
+
+
+def _said(**values: Any) -> dict[str, Any]:
+    """What there is something in."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _key(entry: Mapping[str, Any]) -> str | None:
+    """The key in which a server's address is."""
+    return next((one for one in ADDRESSES if isinstance(entry.get(one), str)), None)
+
+
+def _kind(entry: Mapping[str, Any], key: str) -> Any:
     """How a server at an address is spoken to, by what its entry or else its address says."""
-    by_address = "sse" if entry["url"].partition("?")[0].rstrip("/").endswith("/sse") else "http"
-    return entry.get("type", entry.get("transport", by_address))
+    sse = key != "httpUrl" and entry[key].partition("?")[0].rstrip("/").endswith("/sse")
+    return entry.get("type", entry.get("transport", "sse" if sse else "http"))
 
 
 def _why_not(entry: Any) -> str:
-    if isinstance(entry, dict) and isinstance(entry.get("url"), str) and _kind(entry) == "sse":
+    key = _key(entry) if isinstance(entry, dict) else None
+    if key is not None and _kind(entry, key) == "sse":
         return (
             "and nothing guards it: it speaks SSE, which the proxy does not know; "
             'if it has an address of streamable HTTP, give that with `"type": "http"`'
         )
+    if key is not None and entry.keys() & LOGINS:
+        return f"and nothing guards it: it wants a login; give it a token by `{BEARER}` instead"
     return "and nothing guards it: it has neither a command nor an address of streamable HTTP"
 
 
 def _plain(name: str) -> str:
     """The name of a server in a configuration, as the proxy takes one; two that differ stay
     different."""
-    if _NAME.fullmatch(name) is not None:
+    if ALONE.fullmatch(name) is not None:
         return name
-    letters = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
     mark = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
-    return f"{letters if letters[:1].isalpha() else f's{letters}'}"[:25] + f"-{mark}"
-
-
-def _unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
-    args = entry["args"][_begins(entry) :]
-    if "--" in args:
-        command, *rest = args[args.index("--") + 1 :]
-        return {**entry, "command": command, "args": rest}
-    env = dict(entry.get("env") or {})
-    pairs = [word.partition("=") for before, word in pairwise(args) if before == "--header"]
-    headers = {name: env.pop(variable, "") for name, _, variable in pairs}
-    kept = {
-        key: value for key, value in entry.items() if key not in ("command", "args", "env", "type")
-    }
-    address = args[args.index("--url") + 1]
-    return {
-        **({"type": "http"} if "type" in entry else {}),
-        "url": address,
-        **({"headers": headers} if headers else {}),
-        **({"env": env} if env else {}),
-        **kept,
-    }
+    return f"{re.sub(r'[^A-Za-z0-9]+', '-', f's{name}')[:25]}-{mark}"
 
 
 def _servers(data: dict[str, Any]) -> dict[Path, Any]:
-    """Each server by the names that lead to it, in the shapes of Claude, Cursor and VS Code."""
-    ways: list[Path] = [("mcpServers",), ("servers",)]
+    """Each server by the names that lead to it, in the shapes of Claude, Cursor, Gemini, VS Code
+    and Codex."""
+    ways: list[Path] = [("mcpServers",), ("servers",), ("mcp_servers",)]
     for outer in ("mcp", "projects"):
         within = data.get(outer)
         if isinstance(within, dict):
             ways += [(outer, "servers"), *[(outer, project, "mcpServers") for project in within]]
     found = [(way, place) for way in ways if isinstance(place := _at(data, way), dict)]
-    if not found:
-        raise NoServers("there are no servers in it: it has neither `mcpServers` nor `servers`")
     return {(*way, name): entry for way, place in found for name, entry in place.items()}
 
 
@@ -220,16 +285,83 @@ def _at(data: Any, way: Path) -> Any:
     return data
 
 
-def _written(entry: Any, text: str, place: JsonSpan) -> str:
-    """An entry as text, as the file is indented at its place."""
-    indent = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
-    made = json.dumps(entry, indent=None if indent is None else indent[1], ensure_ascii=False)
-    end = "\r\n" if "\r\n" in text else "\n"
-    return made.replace("\n", end + place.margin)
+def _with_entry(data: dict[str, Any], path: Path, entry: dict[str, Any]) -> dict[str, Any]:
+    _at(data, path[:-1])[path[-1]] = entry
+    return data
 
 
-def _replaced(text: str, new: Mapping[Path, str], at: Mapping[Path, JsonSpan]) -> str:
-    """A text with other values at their places, the last one first."""
-    for path in sorted(new, key=lambda path: -at[path].begins):
-        text = text[: at[path].begins] + new[path] + text[at[path].ends :]
-    return text
+def _put_json(text: str, path: Path, entry: dict[str, Any]) -> str:
+    return rewritten(text, _with_entry(read_json(text), path, entry))
+
+
+def _json_spans(text: str) -> dict[Path, tuple[int, int]]:
+    return {path: (span.value, span.ends) for path, span in places(text, DEEPEST).items()}
+
+
+def _read_toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise NotJson(f"it is not TOML: {error}") from None
+
+
+def _statements(text: str) -> Iterator[tuple[Path, str]]:
+    """The statements of a TOML text: the lines of each, and the names that lead to what it sets;
+    none for a comment."""
+    table: Path = ()
+    lines = ""
+    for line in text.splitlines(keepends=True):
+        lines += line
+        try:
+            data: Any = tomllib.loads(lines)
+        except tomllib.TOMLDecodeError:
+            continue  # it goes on in the next line
+        way: Path = ()
+        while isinstance(data, dict) and len(data) == 1:
+            ((name, data),) = data.items()
+            way = (*way, name)
+        if lines.lstrip().startswith("["):
+            table = way
+            yield way, lines
+        else:
+            yield (*table, *way) if way else (), lines
+        lines = ""
+
+
+def _put_toml(text: str, path: Path, entry: dict[str, Any]) -> str:
+    """A text in which a table has other keys: what changes stands behind its header, everything
+    else at its place."""
+    old = _at(tomllib.loads(text), path)
+    new = {name: one for name, one in entry.items() if name not in old or old[name] != one}
+    end, made = "\r\n" if "\r\n" in text else "\n", ""
+    for way, lines in _statements(text):
+        if way == path:
+            made += lines + "".join(f"{name} = {_toml(one)}{end}" for name, one in new.items())
+        elif way[: len(path)] != path or way[len(path)] not in {*new, *(old.keys() - entry.keys())}:
+            made += lines
+    try:
+        if tomllib.loads(made) == _with_entry(tomllib.loads(text), path, entry):
+            return made
+    except tomllib.TOMLDecodeError:
+        pass
+    raise NotJson(f"write it as a table of its own, `[{'.'.join(path)}]`")
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(one)} = {_toml(value[one])}' for one in value)} }}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _toml_spans(text: str) -> dict[Path, tuple[int, int]]:
+    spans: dict[Path, tuple[int, int]] = {}
+    at = 0
+    for way, lines in _statements(text):
+        begins, at = at, at + len(lines)
+        if len(way) > 1:
+            spans[way[:2]] = spans.get(way[:2], (begins, at))[0], at
+    return spans
+
+
+JSON: Final = ConfigFormat(read_json, _put_json, _json_spans, "headers")
+TOML: Final = ConfigFormat(_read_toml, _put_toml, _toml_spans, "http_headers")

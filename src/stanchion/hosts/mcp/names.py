@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
+
+ALONE: Final = regex(r"\w[\w .@-]{0,63}")
+"""The names that a server can have."""
+AMONG: Final = regex(r"[A-Za-z][A-Za-z0-9-]{0,31}")
+"""Those that it can have beside others: they become parts of names and addresses."""
 BETWEEN: Final = "__"
 """What stands between the name of a server and the name of a tool or prompt."""
 BEFORE_SCHEME: Final = "+"

@@ -25,7 +25,7 @@ from stanchion.hosts.mcp.definitions import Definitions
 from stanchion.hosts.mcp.eras import Caller, from_envelope, from_handshake
 from stanchion.hosts.mcp.judging import CALL, OWN_FAILURE, REFUSED, failed, said_no
 from stanchion.hosts.mcp.listing import LISTS, listed
-from stanchion.hosts.mcp.names import ServerNames
+from stanchion.hosts.mcp.names import AMONG, ServerNames
 from stanchion.hosts.mcp.relay import Relay, Setup
 from stanchion.hosts.mcp.server_link import LOG, Unreachable
 from stanchion.hosts.mcp.upstream import BadUpstream, Upstream
@@ -101,6 +101,12 @@ class Proxy:
         if not names or len(set(names)) != len(names):
             raise BadUpstream(
                 "give each server a name of its own: there are two with the same, or none at all"
+            )
+        wrong = [name for name in names if len(names) > 1 and AMONG.fullmatch(name) is None]
+        if wrong:
+            raise BadUpstream(
+                f"a server has the name `{wrong[0]}`: beside others give it one of at most 32 "
+                f"letters, digits and dashes"
             )
         self._setup = Setup(
             shield,

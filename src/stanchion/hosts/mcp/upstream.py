@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.hosts.mcp.names import ALONE
 from stanchion.hosts.mcp.pipes import LONGEST, TOO_LONG
 from stanchion.hosts.mcp.streams import Hide, started, without_secrets
-from stanchion.kernel.regex import regex
 
 Streams = tuple[Any, Any]
 """What is read from a server, and what is written to it."""
@@ -28,7 +28,6 @@ READ_S: Final = 300.0
 
 UNNAMED: Final = "server"
 """What a server is called that nobody has named."""
-_NAME: Final = regex(r"[A-Za-z][A-Za-z0-9-]{0,31}")
 
 
 class BadUpstream(ValueError):
@@ -61,10 +60,10 @@ class Upstream(msgspec.Struct, frozen=True):
         return self.place if self.name == UNNAMED and self.place else self.name
 
     def __post_init__(self) -> None:
-        if _NAME.fullmatch(self.name) is None:
+        if ALONE.fullmatch(self.name) is None:
             raise BadUpstream(
-                f"a server has the name `{self.name}`: give it one of at most 32 letters, digits "
-                f"and dashes"
+                f"a server has the name `{self.name}`: give it one of at most 64 letters, digits, "
+                f"spaces and dashes"
             )
 
 
@@ -139,11 +138,12 @@ def _inherited() -> dict[str, str]:
 
 
 def header(text: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """A header as it is written, `NAME=VARIABLE`: its value is in the environment, and in no list
-    of processes."""
-    name, equals, variable = text.partition("=")
-    if not equals or not name.strip() or not variable.strip():
+    """A header as it is written, `NAME=VARIABLE`, or `NAME=WORDS VARIABLE` with words that stand
+    before the value. The value is in the environment, and in no list of processes."""
+    name, equals, value = text.partition("=")
+    words, _, variable = value.strip().rpartition(" ")
+    if not equals or not name.strip() or not variable:
         raise BadUpstream(f"the header `{name}` has no variable: write it as `NAME=VARIABLE`")
-    if variable.strip() not in environment:
+    if variable not in environment:
         raise BadUpstream(f"the header `{name}` needs the variable `{variable}`: set it")
-    return name.strip().lower(), environment[variable.strip()]
+    return name.strip().lower(), f"{words} {environment[variable]}".lstrip()

@@ -128,18 +128,6 @@ def loaded(command: Command, _roots: Roots) -> bool:
     return any(_LOADED.fullmatch(_in_home(path)) is not None for path in targets)
 
 
-@asked
-def hooks_of_project(command: Command, _roots: Roots) -> bool:
-    """Whether the hooks are in a folder of the project, where everybody sees them."""
-    folder = command.operands[2] if len(command.operands) == 3 else ""
-    return (
-        bool(folder)
-        and folder[0] not in "/~$"
-        and ".." not in folder.split("/")
-        and not isinstance(folder, OpenText)
-    )
-
-
 def _in_home(path: str) -> str:
     """A path as it is compared, in whosever home it is."""
     where = plain(path)
@@ -181,7 +169,6 @@ CHECKS.update(
         "starts": lambda command, _: _added(command) == "other",
         "starts_own": lambda command, _: _added(command) == "asks",
         "sets_path": lambda command, _: _added(command) == "sets",
-        "hooks_elsewhere": lambda command, roots: not hooks_of_project(command, roots),
         "hooks": lambda command, _: any(
             ".git/hooks/" in path and not path.endswith(".sample") for path in command.targets
         ),
