@@ -72,7 +72,7 @@ def write_config(state: Path, config: AgentsConfig) -> None:
 
 STARTS: Final = frozenset({"begins", "prompt"})
 """What goes by a command, which starts the daemon where none is."""
-BLOCKS: Final = frozenset({"prompt", "call", "asks", "result", "failure"})
+BLOCKS: Final = frozenset({"prompt", "call", "asks", "result", "failure", "settings"})
 """What the host does not go on with if the hook fails. The rest only tells of something: an agent
 that may not stop because a hook failed would work on for ever."""
 
