@@ -42,6 +42,7 @@ from tools.agents.cells import (
     Break,
 )
 from tools.agents.columns import Column, installed
+from tools.agents.open_session import CHANGES, changed_while_open
 from tools.agents.rivals import rival_installed, rivals_in
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -69,6 +70,8 @@ def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
         rows[f"the daemon is {name} in the middle"] = lambda number=number: (  # type: ignore[misc]
             _disturbed(column, number, times)
         )
+    for name, change in CHANGES.items() if column.agent == "claude" else ():
+        rows[name] = lambda change=change: changed_while_open(column, change)  # type: ignore[misc]
     for name, words in SWITCHES[column.agent].items():
         rows[name] = lambda name=name, words=words: _switched(column, name, words)  # type: ignore[misc]
     for name, row in rows.items():
@@ -153,7 +156,7 @@ def _unlike(agent: str, way: str, found: Mapping[str, str]) -> Iterator[str]:
             fits = came == "stopped" or way != "managed"
         else:
             open_here = name in OPEN[agent, way]
-            fits = came == ("runs" if open_here else wanted.get(name, "stopped"))
+            fits = came in ("–", "runs" if open_here else wanted.get(name, "stopped"))
         if not fits:
             yield f"{agent}, {way}: {name}: {came}"
 
@@ -279,7 +282,10 @@ def main(words: list[str]) -> int:
         before, _, rest = PAGE.read_text().partition(BEGIN)
         tables, _, after = rest.partition(END)
         if args.column or args.row:
-            found = {**columns_of(tables), **found}
+            before_now = columns_of(tables)
+            if args.row:
+                found = {way: {**before_now.get(way, {}), **one} for way, one in found.items()}
+            found = {**before_now, **found}
             versions = {**versions_of(tables), **versions}
         PAGE.write_text(f"{before}{BEGIN}\n{table(found, versions)}\n{END}{after}")
     for line in unlike:
