@@ -217,6 +217,7 @@ def another_version(home: Home, host: StandIn, version: int, deadline: int) -> d
     theirs = Path(carrier.__file__).read_text("utf-8").replace(own, f"PROTOCOL = {version}")
     shutil.copy(client.__file__, home.root)
     (home.root / "carrier.py").write_text(theirs, "utf-8")
+    shutil.rmtree(home.root / "__pycache__", ignore_errors=True)  # it may be of the same second
     words = [PYTHON, "-I", "-S", str(home.root / "client.py"), host.name, f"state={home.state}"]
     return host.does("hook", [*words, f"deadline={deadline}"], body())
 

@@ -99,11 +99,11 @@ def examine(agent: str, at: HostPlaces) -> Iterator[DoctorCheck]:
     program = shutil.which(agent, path=at.environ.get("PATH"))
     if program is None:
         raise ProgramFailed(f"`{agent}` is not on PATH: install it, or correct PATH")
-    yield _version(agent, at)
+    yield version_of(agent, at)
     if agent == "codex":
         for folder in (at.folder_of("codex"), at.project / ".codex"):
             _settings(folder / "config.toml")
-    levels = [name for name in LEVELS[agent] if _ours(agent, name, at)]
+    levels = hooked(agent, at)
     for name in levels:
         yield from _level(agent, name, at)
     if not levels:
@@ -123,7 +123,13 @@ def examine(agent: str, at: HostPlaces) -> Iterator[DoctorCheck]:
         yield DoctorCheck("open", "cannot be shut", line)
 
 
-def _version(agent: str, at: HostPlaces) -> DoctorCheck:
+def hooked(agent: str, at: HostPlaces) -> list[str]:
+    """The levels of settings in which an agent has our hooks. Raises `BadSettings`."""
+    return [name for name in LEVELS[agent] if _ours(agent, name, at)]
+
+
+def version_of(agent: str, at: HostPlaces) -> DoctorCheck:
+    """Whether an agent is new enough to heed a hook that fails."""
     found = host_version(agent, at.environ)
     if found is None:
         return DoctorCheck("fails", "version", f"`{agent} --version` does not say one")
@@ -239,10 +245,11 @@ def _leaving_nothing(states: set[Path]) -> Iterator[list[Path]]:
         yield roots
     finally:
         for state in states:
-            sock = carrier.connected(str(state))
-            if sock is not None:
-                with closing(sock), suppress(carrier.Again, carrier.Refuse):
-                    carrier.exchanged(sock, "rest", b"")
+            with suppress(carrier.Again, carrier.Refuse, OSError):
+                sock = carrier.connected(str(state))
+                if sock is not None:
+                    with closing(sock):
+                        carrier.exchanged(sock, "rest", b"")
             for root in roots:
                 folder = state / PROJECTS / state_name(root)
                 if owner_of(folder) == str(root):

@@ -44,6 +44,7 @@ ESCAPED: Final = "coverage.escaped"
 UNHEARD: Final = "host.unheard"
 DOUBTED: Final = "host.doubted"
 SETTINGS: Final = "host.settings"
+KEEPS: Final = "this session goes on with the settings it began with: start a new one for others"
 PRINTING: Final = regex(r"\0(?:--print\0|-[a-zA-Z]*p)")
 """Options by which a host works without anybody before it."""
 
@@ -122,15 +123,17 @@ class CodingSession:
         comes = heard.says in ("result", "failure")
         if comes and (before := self._answered_before(heard)) is not None:
             return before
-        if "file" in heard.fields:
-            self.tell(SETTINGS, self.agent.name, f"{brief(heard.fields['file'])} has changed")
         hosted = self._of(heard)
         if comes:
             self._came(hosted, heard)
         verdict = GO if heard.stage is None else self._verdict(hosted, heard, speaker)
+        if "file" in heard.fields:
+            # A host that takes new settings on while it works no longer calls hooks that are gone.
+            self.tell(SETTINGS, self.agent.name, f"{brief(heard.fields['file'])} has changed")
+            verdict = HookVerdict("refuse", KEEPS)
         if heard.says == "reply":
             self._unanswered()
-        if heard.says not in ("reply", "child_reply", "asks", "news"):
+        if heard.says not in ("reply", "child_reply", "asks", "news", "settings"):
             verdict = replace(verdict, notices=hosted.notices())
         answer = self.agent.words(heard, verdict)
         self._host.heard()
@@ -301,13 +304,17 @@ class CodingSession:
         yes counts."""
         name = self.agent.name
         named = name in self.shield.policy.file.escalation.dialogs
-        if not named or heard.mode not in self.agent.asking_modes or not _is_attended(self.process):
+        if not named or not self._is_attended(heard):
             return False
         try:
             asked = self.shield.ticket(ticket).asked
         except TicketError:
             return False
         return not refusal(asked, AnswererRole(Way.DIALOG, Dialog(name).name, OPERATOR))
+
+    def _is_attended(self, heard: Heard) -> bool:
+        """Whether somebody sits before the host whom it asks."""
+        return heard.mode in self.agent.asking_modes and _has_terminal(self.process)
 
     def _answered_before(self, heard: Heard) -> HostAnswer | None:
         """What was answered to an outcome that is said once more; `None` where it is new."""
@@ -326,7 +333,7 @@ class CodingSession:
                 known.popitem(last=False)
 
 
-def _is_attended(process: Process) -> bool:
+def _has_terminal(process: Process) -> bool:
     """Whether a host's process has a terminal, and was not started to work alone."""
     said = stat_of(process.pid)
     try:
