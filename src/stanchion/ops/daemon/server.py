@@ -75,10 +75,11 @@ class HookServer:
         trouble: str = "",
         refuses: str = "",
         is_hosts: Callable[[Speaker], bool] = lambda speaker: speaker.begun_s is None,
+        rest: Callable[[], None] = lambda: None,
     ) -> None:
         self._agents, self._speakers, self._hear = agents, speakers, hear
         self._port, self._trouble, self._refuses = port, trouble, refuses
-        self._is_hosts = is_hosts
+        self._is_hosts, self._rest = is_hosts, rest
         self._lock = threading.Lock()
         self._open: dict[HookWire, threading.Thread] = {}
         self._stopping = False
@@ -188,7 +189,7 @@ class HookServer:
         self._heard_at = monotonic()
         self._check(request, wire.is_local)
         name = request.path.removeprefix("/")
-        if name in ("status", "stop") and wire.is_local:
+        if name in ("status", "rest", "stop") and wire.is_local:
             wire.body(request.length)
             self._serve_operator(wire, name)
             return
@@ -258,6 +259,8 @@ class HookServer:
                     403, "an agent does not stop the daemon: do it from another terminal"
                 )
             self.stop()
+        elif name == "rest":
+            self._rest()
         known = self._port, self._trouble, self._speakers.alive(), self._answered
         said = DaemonStatus(__version__, PROTOCOL, os.getpid(), *known)
         wire.send(200, msgspec.json.encode(said), SAYS_JSON)
