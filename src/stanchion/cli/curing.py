@@ -22,10 +22,9 @@ from stanchion.cli.printing import put_view
 from stanchion.cli.terminal import Terminal, tell, visible, warn
 from stanchion.cli.whose import whose
 from stanchion.hosts.foreign_file import read_foreign, write_foreign
-from stanchion.kernel.actions import Action
 from stanchion.kernel.counter_scopes import FLEET
 from stanchion.ops.views.cures import NoTrial, PlayedCall, Trial, trials
-from stanchion.ops.views.explain import DecisionCase, case_of
+from stanchion.ops.views.explain import DecisionCase, asked_in
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError
@@ -119,14 +118,9 @@ def _case(args: Args) -> DecisionCase:
             ticket = None
         if ticket is None:
             raise
-    for reader in readers:
-        for found in reader.of_run(ticket.run):
-            stub = found.stub
-            if found.is_decision and (stub.tool, stub.action) == (
-                ticket.tool,
-                Action.ESCALATE.name,
-            ):
-                return case_of(reader, found)
+    case = asked_in(readers, ticket)
+    if case is not None:
+        return case
     raise BadInput(f"the trail does not have what ticket `{args.old}` asks about")
 
 

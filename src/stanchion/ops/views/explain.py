@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import MsgspecError, Struct
 from msgspec.structs import replace
 
+from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.audit.apart import is_erased
 from stanchion.audit.journal import Start
 from stanchion.audit.reader import FoundRecord, Progress, TrailReader
@@ -448,6 +449,19 @@ def case_named(
         return None if known is None else case_of(*known)
     except (MsgspecError, ValueError, KeyError):
         raise UnreadableDecision(name) from None
+
+
+def asked_in(readers: Sequence[TrailReader], ticket: Ticket) -> DecisionCase | None:
+    """The newest decision that a ticket asks about: of its tool, for its reason, and with just what
+    it shows; a question about values shows these alone."""
+    for reader in readers:
+        for found in reader.of_run(ticket.run):
+            if found.is_decision and found.stub.tool == ticket.tool:
+                case = case_of(reader, found)
+                same = ticket.kind is Kind.VALUE or case.entry.content == ticket.content
+                if same and any(one.code == ticket.code for one in case.entry.findings):
+                    return case
+    return None
 
 
 def _newest(readers: Sequence[TrailReader]) -> Iterator[Known]:
