@@ -89,11 +89,16 @@ def test_a_test_of_what_was_cured_fails_where_the_line_is_gone(at_home: Path) ->
 
 
 def test_a_ticket_names_its_call_and_another_role_may_not(
-    at_home: Path, capsys: pytest.CaptureFixture[str]
+    at_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Shield.load("policy.yaml", store="state.db", journal="memory:") as shield:
         ticket = next(one for one in shield.tickets() if one.content["amount"] == 5)
     ann = Signing(at_home).enrolled("state.db")
+    monkeypatch.setenv("STANCHION_AUDIT", str(at_home / "trail"))
+    assert main(["tickets", "show", ticket.id, "--store", "state.db"]) == 0
+    shown = capsys.readouterr().out
+    assert "args: {amount: 5, to: shop}" in shown
+    assert f"`stanchion policy propose {ticket.id}` puts the first into the policy" in shown
     assert propose(ticket.id) == 0
     said = capsys.readouterr().out.splitlines()
     assert "+    args: {amount: 5, to: shop}" in said
