@@ -25,8 +25,8 @@ from stanchion.cli.terminal import Terminal, tell, visible, warn
 from stanchion.cli.whose import whose
 from stanchion.hosts.foreign_file import read_foreign, write_foreign
 from stanchion.kernel.counter_scopes import FLEET
-from stanchion.ops.views.cures import NoTrial, PlayedCall, Trial, cures, trials
-from stanchion.ops.views.explain import DecisionCase, asked_in
+from stanchion.ops.views.cures import NoTrial, PlayedCall, Trial, asked_in, cures, trials
+from stanchion.ops.views.explain import DecisionCase
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError
@@ -129,9 +129,10 @@ def _written(made: _Proposed, args: Args, shield: Shield) -> int:
 
 def _case(args: Args) -> DecisionCase:
     """The decision that is meant: by its own name, or as that which a ticket asks about."""
-    readers = trails_of(args.trail, whose(args.project))
+    state = whose(args.project)
+    readers = trails_of(args.trail, state)
     try:
-        return case_in(readers, args.old)
+        return case_in(readers, args.old, state)
     except BadInput:
         try:
             with loaded(args) as shield:

@@ -23,7 +23,7 @@ from stanchion.cli.printing import (
 )
 from stanchion.cli.terminal import Terminal, put_line, visible
 from stanchion.cli.trails import reader_of
-from stanchion.cli.whose import checks_folder, whose
+from stanchion.cli.whose import checks_folder, elsewhere, whose
 from stanchion.kernel.actions import Action
 from stanchion.kernel.units import Unit
 from stanchion.ops.views.amounts import MEASURES, amount, counted, shown
@@ -233,17 +233,18 @@ NOTHING: Final = "nothing was decided yet: try `stanchion check --tool bash`"
 
 def run(args: Args) -> int:
     """Explain a decision, or list the newest ones."""
-    readers = trails_of(args.trail, whose(args.project))
+    state = whose(args.project)
+    readers = trails_of(args.trail, state)
     if args.id is None:
-        return _list(newest_decisions(readers, LISTED), args.json)
-    case = case_in(readers, args.id)
+        return _list(newest_decisions(readers, LISTED), args.json, state)
+    case = case_in(readers, args.id, state)
     with progress("looking"):
         found = cured(explain(case, policy_of(case)), case)
     show(found, args.json)
     return 0
 
 
-def case_in(readers: list[TrailReader], name: str) -> DecisionCase:
+def case_in(readers: list[TrailReader], name: str, state: StateFinder) -> DecisionCase:
     """A decision by its name; what is none is bad input."""
     try:
         with progress("looking") as told:
@@ -255,7 +256,7 @@ def case_in(readers: list[TrailReader], name: str) -> DecisionCase:
             f"the record of `{name}` cannot be read: see `stanchion audit verify`"
         ) from None
     if case is None:
-        known = "`stanchion explain` lists the newest" if name != LAST else NOTHING
+        known = "`stanchion explain` lists the newest" if name != LAST else _nothing(state)
         raise BadInput(f"there is no decision `{name}`: {known}")
     return case
 
@@ -275,12 +276,16 @@ def trails_of(trail: str | None, state: StateFinder) -> list[TrailReader]:
         raise BadInput(f"what was decided cannot be read: {error}") from None
 
 
-def _list(found: list[DecisionView], as_json: bool) -> int:
+def _nothing(state: StateFinder) -> str:
+    return f"{NOTHING}{elsewhere(state)}"
+
+
+def _list(found: list[DecisionView], as_json: bool, state: StateFinder) -> int:
     if as_json:
         put_json(*found)
         return 0
     if not found:
-        put_line(NOTHING)
+        put_line(_nothing(state))
         return 0
     terminal = Terminal.of_stdout()
     width = max(len(visible(one.id)) for one in found)
@@ -306,7 +311,8 @@ examples:
   stanchion explain check.1f0c9a2b.1 --json
   stanchion explain 5f1d0c2a:411
 
-An ID is a decision's id, or a record's position as `stanchion audit tail` shows it. The
+An ID is a decision's id, or a record's position as `stanchion audit tail` shows it; `last` is
+the newest decision of the newest run that was not simply allowed, or else its newest one. The
 trail is the project's (`stanchion state --where`), or the one that STANCHION_AUDIT names.
 Decisions of `stanchion check` are kept beside it, in a few megabytes at most.
 
@@ -314,7 +320,11 @@ exit status:
   0  the decision is explained, or decisions are listed
   2  there is no such decision""",
     options=(
-        option("id ID", "the decision's ID; `last` is the newest", nargs="?"),
+        option(
+            "id ID",
+            "the decision's ID; `last` is the newest one that was not simply allowed",
+            nargs="?",
+        ),
         option("--trail DIR", "look only in this trail"),
         PROJECT,
         option("--json", "answer with JSON, one line for each decision"),
