@@ -38,6 +38,7 @@ MEANINGS: Final = {
     "code": "the [code](codes.md)",
     "codes": "the codes of all findings, in order",
     "comment": "the comment given with the answer",
+    "does": "the command or the file of a call, or its arguments, in short",
     "effect": "what is declared that the tool does; empty if nothing is",
     "acts_on": "whom or what the call acts on: the values of the tool's sinks, by their names",
     "content": "what would go ahead, or went ahead, with secrets hidden",

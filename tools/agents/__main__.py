@@ -48,6 +48,10 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "explanation" / "coding-agents.md"
 BEGIN, END = "<!-- measured by make test-agents -->\n", "<!-- end of what is measured -->\n"
 INSIDE: Final = "STANCHION_AGENTS_INSIDE"
+EARLY_S: Final = 10.0
+"""Before which moment of a call the daemon is signalled at the latest: some wait for minutes."""
+OTHERS: Final = 3
+"""How often the daemon of another guard is signalled at most."""
 
 
 def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
@@ -102,16 +106,20 @@ def _disturbed(column: Column, number: int, times: int) -> str:
         _, _, usual = column.ran(REFUSED)
         if column.daemon() is None:
             return "–"
-        for done in range(times):
+        for _ in range(3 * times):
             pid = column.daemon()
-            hit += pid is not None
-            timer = threading.Timer(drawn.uniform(0.2, usual), _signal, (pid, number))
-            timer.start()
-            ran += column.ran(REFUSED)[1]
-            timer.cancel()
-            _signal(pid, signal.SIGKILL)
+            if pid is not None:
+                moment = drawn.uniform(0.2, min(usual, EARLY_S))
+                timer = threading.Timer(moment, _signal, (pid, number))
+                timer.start()
+                ran += column.ran(REFUSED)[1]
+                timer.cancel()
+                _signal(pid, signal.SIGKILL)
+                hit += 1
+                print(f"  {hit} of {times}: ran {ran} times", file=sys.stderr)
+            if hit == times:
+                break
             column.ran(HONEST)
-            print(f"  {done + 1} of {times}: {hit} signals, ran {ran} times", file=sys.stderr)
     if ran:
         return f"runs {ran} of {hit} times"
     return "stopped" if hit == times else f"stopped {hit} times of {times}"
@@ -169,6 +177,25 @@ def table(found: Mapping[tuple[str, str], Mapping[str, str]], versions: Mapping[
     return "\n".join(parts)
 
 
+def versions_of(tables: str) -> dict[str, str]:
+    """The versions of the hosts on the page."""
+    found = [line.split() for line in tables.splitlines() if line.startswith("### ")]
+    return {agent: version for _, agent, version in found}
+
+
+def columns_of(tables: str) -> dict[tuple[str, str], dict[str, str]]:
+    """The columns of the page's part."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for part in tables.split("### ")[1:]:
+        _, heads, _, *rows = [line.strip("| ") for line in part.splitlines() if line.strip()]
+        ways = [(part.split()[0], way) for way in heads.split(" | ")]
+        for row in rows:
+            name, *cells = row.split(" | ")
+            for way, came in zip(ways, cells, strict=True):
+                found.setdefault(way, {})[name] = came.strip("*")
+    return found
+
+
 def _bold(came: str) -> str:
     return f"**{came}**" if came.startswith(("runs ", "no call")) else came
 
@@ -221,7 +248,9 @@ def main(words: list[str]) -> int:
     parser.add_argument("programs", help="the folder in which `claude` and `codex` are")
     parser.add_argument("--write", action="store_true", help="write the page")
     parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--column", default="", help="only columns whose name has this")
+    parser.add_argument(
+        "--column", default="", help="only columns whose name has this; the page keeps the others"
+    )
     parser.add_argument("--row", default="", help="only rows whose name has this")
     args = parser.parse_args(words)
     folder = Path(args.programs).resolve()
@@ -236,7 +265,7 @@ def main(words: list[str]) -> int:
         if args.column not in name or (way == "managed" and os.geteuid()):
             continue
         cells = found[agent, way] = {}
-        times = args.times if (agent, way) in COLUMNS else max(1, args.times // 4)
+        times = args.times if (agent, way) in COLUMNS else min(args.times, OTHERS)
         with tempfile.TemporaryDirectory() as top, hooks(Path(top).resolve()) as column:
             for row, came in measure(column, times, args.row):
                 cells[row] = came
@@ -248,7 +277,10 @@ def main(words: list[str]) -> int:
     }
     if args.write:
         before, _, rest = PAGE.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
+        tables, _, after = rest.partition(END)
+        if args.column or args.row:
+            found = {**columns_of(tables), **found}
+            versions = {**versions_of(tables), **versions}
         PAGE.write_text(f"{before}{BEGIN}\n{table(found, versions)}\n{END}{after}")
     for line in unlike:
         print(f"unlike what is known: {line}")

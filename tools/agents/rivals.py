@@ -13,10 +13,14 @@ from unittest.mock import patch
 
 from msgspec.structs import replace
 
+from stanchion.hosts.coding import rehearsal
 from stanchion.hosts.coding.rehearsal import FOLDERS, HOSTS, surroundings_in
 from stanchion.hosts.coding.settings import HostPlaces
 from tools.agents.cells import HONEST
 from tools.agents.columns import Column, broken_ends, daemon_in, program_in, run
+
+PATIENCE_S: Final = 200.0
+"""How long a host may take for one call. Some hooks wait minutes for a person."""
 
 
 class Rival(NamedTuple):
@@ -84,6 +88,7 @@ def rival_installed(
         (home / "config.toml").rename(path)
     with (
         broken_ends(top / "ends") as ends,
+        patch.object(rehearsal, "WITHIN_S", PATIENCE_S),
         patch.dict(HOSTS, {agent: replace(host, prepare=prepare)}),
     ):
         try:

@@ -85,7 +85,7 @@ def _job(args: Args) -> Job:
             "`--managed` writes what the agent cannot change, so it needs root: run it with `sudo`"
         )
     at = HostPlaces(Path.cwd(), Path.home(), dict(os.environ))
-    servers = None if level.servers is None else level.servers(at)
+    servers = at.file(level.servers) if level.servers else None
     trusts = args.agent == "codex" and not level.managed
     notes = at.folder_of("codex") / "config.toml" if trusts else None
     state = state_folder(os.environ)

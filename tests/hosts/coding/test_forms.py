@@ -29,7 +29,7 @@ OUTCOMES: Final = (
     HookVerdict("end", "it is over", notices=("mind this",)),
 )
 EVENTS: Final = [(name, event) for name, agent in AGENTS.items() for event in agent.says]
-STOPPABLE: Final[frozenset[Says]] = frozenset({"call", "asks", "prompt", "result"})
+STOPPABLE: Final[frozenset[Says]] = frozenset({"call", "asks", "prompt", "result", "settings"})
 COMMON: Final = {
     "continue": bool, "stopReason": str, "systemMessage": str, "decision": str, "reason": str,
     "hookSpecificOutput": dict,

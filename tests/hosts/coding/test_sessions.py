@@ -376,12 +376,17 @@ def test_what_was_refused_and_ran_is_an_alarm(project: Path) -> None:
         ]
 
 
-def test_changed_settings_are_in_the_trail(project: Path) -> None:
+def test_an_open_session_keeps_its_settings_and_changed_ones_are_in_the_trail(
+    project: Path,
+) -> None:
     with desk(QUIET) as at:
         talk = at.talk("claude", project)
         said = talk.say("ConfigChange", source="local_settings", file_path="/p/settings.local.json")
-        assert said.said == {"continue": True}
+        assert said.said["decision"] == "block"
+        assert "start a new one" in said.said["systemMessage"]
         assert at.facts("host.settings") == ['"/p/settings.local.json" has changed']
+        skill = talk.say("ConfigChange", source="skills", file_path="/p/skill.md")
+        assert skill.said == {"continue": True}
 
 
 def test_an_outcome_without_a_call_is_judged(project: Path) -> None:

@@ -34,11 +34,11 @@ HERE: Final = "cwd"
 
 Says = Literal[
     "begins", "prompt", "call", "asks", "result", "failure", "reply", "child", "child_reply",
-    "ends", "news",
+    "ends", "news", "settings",
 ]  # fmt: skip
 """What an event tells: that a session or a sub-agent begins or ends, words of the user, a call that
-is about to be made, or that the host is about to ask about, what came of it, or nothing to be
-judged."""
+is about to be made, or that the host is about to ask about, what came of it, that a file of
+settings has changed, or nothing to be judged."""
 
 EVENTS: Final[Mapping[str, Says]] = {
     "SessionStart": "begins",
@@ -46,13 +46,15 @@ EVENTS: Final[Mapping[str, Says]] = {
     "PreToolUse": "call",
     "PermissionRequest": "asks",
     "PostToolUse": "result",
+    "PostToolUseFailure": "failure",
     "SubagentStart": "child",
     "SubagentStop": "child_reply",
     "Stop": "reply",
     "SessionEnd": "ends",
     "PreCompact": "news",
+    "ConfigChange": "settings",
 }
-"""What the events tell that all coding agents have."""
+"""What events tell, by the names that coding agents give them."""
 TELLS: Final = frozenset({"begins", "prompt", "call", "result", "failure", "child"})
 """What can be answered with words for the agent."""
 
@@ -229,8 +231,8 @@ class CodingAgent(Struct, frozen=True):
                 }
             case "failure":
                 return self._failed(body)
-            case "news" if file := _text(body, "file_path"):
-                return None, {"file": file}
+            case "settings" if _text(body, "source").endswith("_settings"):
+                return None, {"file": _text(body, "file_path")}
             case _:
                 return None, {}
 
@@ -287,6 +289,8 @@ def refused(heard: Heard, words: str, ask: bool = False) -> tuple[dict[str, Any]
             return {"systemMessage": words}, {}
         case "prompt" | "result" | "reply" | "child_reply":
             return {"decision": "block", "reason": words}, {}
+        case "settings":
+            return {"decision": "block", "reason": words, "systemMessage": words}, {}
         case _:
             return {"systemMessage": words}, {}
 

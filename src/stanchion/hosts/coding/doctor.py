@@ -93,8 +93,8 @@ def examine(agent: str, at: HostPlaces) -> Iterator[DoctorCheck]:
     program = shutil.which(agent, path=at.environ.get("PATH"))
     if program is None:
         raise ProgramFailed(f"`{agent}` is not on PATH: install it, or correct PATH")
-    yield _version(agent, at)
-    levels = [name for name in LEVELS[agent] if _ours(agent, name, at)]
+    yield version_of(agent, at)
+    levels = hooked(agent, at)
     for name in levels:
         yield from _level(agent, name, at)
     if not levels:
@@ -107,7 +107,13 @@ def examine(agent: str, at: HostPlaces) -> Iterator[DoctorCheck]:
         yield DoctorCheck("open", "cannot be shut", line)
 
 
-def _version(agent: str, at: HostPlaces) -> DoctorCheck:
+def hooked(agent: str, at: HostPlaces) -> list[str]:
+    """The levels of settings in which an agent has our hooks. Raises `BadSettings`."""
+    return [name for name in LEVELS[agent] if _ours(agent, name, at)]
+
+
+def version_of(agent: str, at: HostPlaces) -> DoctorCheck:
+    """Whether an agent is new enough to heed a hook that fails."""
     found = host_version(agent, at.environ)
     if found is None:
         return DoctorCheck("fails", "version", f"`{agent} --version` does not say one")
