@@ -19,6 +19,7 @@ from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, lesser, 
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.hosts.contract.works import Works
+from stanchion.hosts.llama_index_replies import put_back, told, usage
 
 with tried("llama-index-core", "0.14.25", "0.15"):
     from llama_index.core.agent.workflow import FunctionAgent
@@ -344,9 +345,9 @@ async def _asked(
 
     async def ask(messages: list[Any], **params: Any) -> Any:
         replies.append(await _sent(llm, how, messages, params, options))
-        return _told(replies[-1])
+        return told(replies[-1])
 
-    return _put_back(replies, await team.of(agent).amodel(ask, messages, **about))
+    return put_back(replies, await team.of(agent).amodel(ask, messages, **about))
 
 
 async def _streamed(
@@ -371,63 +372,6 @@ async def _streamed(
     return judged()
 
 
-def _told(reply: Any) -> dict[str, Any]:
-    """A reply as it is judged: block by block, with what it used in a word that every vendor
-    has."""
-    said: dict[str, Any] = {"usage": _usage(reply)}
-    if hasattr(reply, "text"):
-        return said | {"content": [{"type": "text", "text": reply.text}]}
-    message = reply.message
-    return said | {
-        "content": [_block(block) for block in message.blocks],
-        "additional_kwargs": dict(message.additional_kwargs),
-    }
-
-
-FIELDS: Final = {
-    "text": ("text", "text"),
-    "thinking": ("thinking", "content"),
-    "tool_call": ("arguments", "tool_kwargs"),
-}
-"""By the type of a block where its words are, as they are judged and in the block itself."""
-
-
-def _block(block: Any) -> dict[str, Any]:
-    judged, own = FIELDS.get(block.block_type, ("", ""))
-    return {"type": block.block_type} | ({judged: getattr(block, own)} if own else {})
-
-
-def _put_back(replies: list[Any], said: dict[str, Any]) -> Any:
-    """The reply with what was changed. Then nothing stays that says it once more as the provider
-    has said it."""
-    reply = replies[-1]
-    if said == _told(reply):
-        return reply
-    clean = {"raw": {"usage": said["usage"]}, "delta": None, "logprobs": None}
-    if hasattr(reply, "text"):
-        return reply.model_copy(update=clean | {"text": said["content"][0]["text"]})
-    blocks = [
-        _with(block, one) for block, one in zip(reply.message.blocks, said["content"], strict=True)
-    ]
-    kept = {"blocks": blocks, "additional_kwargs": said["additional_kwargs"]}
-    return reply.model_copy(update=clean | {"message": reply.message.model_copy(update=kept)})
-
-
-def _with(block: Any, said: dict[str, Any]) -> Any:
-    judged, own = FIELDS.get(said["type"], ("", ""))
-    return block.model_copy(update={own: said[judged]}) if own else block
-
-
-def _usage(reply: Any) -> Any:
-    """What a reply used: the provider's own word, or the counts that integrations put beside it."""
-    raw = reply.raw
-    said = raw.get("usage") if isinstance(raw, dict) else getattr(raw, "usage", None)
-    if said is not None:
-        return said
-    beside = reply.additional_kwargs
-    return {name: beside[name] for name in beside if name.endswith("_tokens")}
-
-
 class GrowingReply:
     """A streamed reply: what LlamaIndex shows of it grows as its pieces are judged."""
 
@@ -444,7 +388,7 @@ class GrowingReply:
         return {
             "content": came.delta if came.delta else "",
             "reasoning": thought,
-            "usage": _usage(came),
+            "usage": usage(came),
         }
 
     def calls(self) -> dict[str, Any]:
@@ -485,7 +429,7 @@ class GrowingReply:
             block.model_copy(update={"tool_kwargs": _read(block.tool_kwargs, self._args[place])})
             for place, block in enumerate(self._blocks("tool_call"))
         ]
-        raw = None if self._last is None else {"usage": _usage(self._last)}
+        raw = None if self._last is None else {"usage": usage(self._last)}
         made = self._response("", {}, raw)
         made.message.blocks = [*kept, *made.message.blocks, *calls]
         made.message.additional_kwargs = self._beside
