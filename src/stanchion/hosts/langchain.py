@@ -35,7 +35,7 @@ from stanchion.runtime.run import Run
 from stanchion.runtime.setting import setting
 from stanchion.runtime.shield import Shield
 
-with tried("langchain", "1.4", "2"):
+with tried("langchain", "1.1", "2"):
     from langchain.agents import create_agent
     from langchain.agents.middleware import AgentMiddleware, ModelResponse, hook_config
     from langchain.agents.structured_output import StructuredOutputError
@@ -50,7 +50,7 @@ with tried("langchain", "1.4", "2"):
     from langchain_core.outputs import ChatGeneration, ChatResult
     from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.tools import StructuredTool
-with tried("langgraph", "1.2", "2", of="langchain"):
+with tried("langgraph", "1.0.2", "2", of="langchain"):
     from langgraph.errors import GraphBubbleUp, ParentCommand
     from langgraph.graph import END
     from langgraph.types import Command, Send, interrupt
@@ -203,7 +203,7 @@ class Guarded(AgentMiddleware):
         with asked_alone(), setting(REQUESTS, asked):
             try:
                 response = handler(request.override(model=self.model(request.model)))
-            except StructuredOutputError:
+            except (StructuredOutputError, ValueError):
                 response = None
                 if refusal_in(asked) is None:
                     raise
@@ -216,7 +216,7 @@ class Guarded(AgentMiddleware):
         with asked_alone(), setting(REQUESTS, asked):
             try:
                 response = await handler(request.override(model=self.model(request.model)))
-            except StructuredOutputError:
+            except (StructuredOutputError, ValueError):
                 response = None
                 if refusal_in(asked) is None:
                     raise

@@ -82,9 +82,10 @@ class Recorder(BaseCallbackHandler):
         self._names: dict[Any, str] = {}
 
     def _note(self, event: str, said: Any, run_id: Any, parent: Any = None, name: str = "") -> None:
-        named = self._names.setdefault(run_id, name)
+        around = self._names.get(parent, "")
+        named = self._names.setdefault(run_id, around if around.startswith("Guarded") else name)
         if not named.startswith("Guarded"):
-            self.events.append((event, named, self._names.get(parent, ""), plain(said)))
+            self.events.append((event, named, around, plain(said)))
 
     def on_chain_start(
         self,

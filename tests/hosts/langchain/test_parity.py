@@ -92,7 +92,11 @@ class Tracer(BaseTracer):
     def _seen(self, run: Any) -> Any:
         inner = [self._seen(one) for one in run.child_runs if not one.name.startswith("Guarded")]
         kinds = [event["name"] for event in run.events]
-        about = {name: one for name, one in run.extra["metadata"].items() if name.startswith("ls_")}
+        about = {
+            name: one
+            for name, one in run.extra.get("metadata", {}).items()
+            if name.startswith("ls_")
+        }
         return (run.name, run.run_type, kinds, plain(run.outputs), plain(run.error), about, inner)
 
 

@@ -84,7 +84,7 @@ def _messages(model: LoopbackModel, body: Json) -> list[Json]:
     calls = model.calls(body, results)
     parts: list[tuple[Json, Json]] = [
         (
-            {"type": "tool_use", "id": f"toolu_{index}", "name": name, "input": {}},
+            {"type": "tool_use", "id": f"toolu_{len(results)}_{index}", "name": name, "input": {}},
             {"type": "input_json_delta", "partial_json": json.dumps(given)},
         )
         for index, (name, given) in enumerate(calls)
@@ -92,7 +92,8 @@ def _messages(model: LoopbackModel, body: Json) -> list[Json]:
     if not parts:
         parts = [({"type": "text", "text": ""}, {"type": "text_delta", "text": DONE})]
     usage = {"input_tokens": 1, "output_tokens": 1}
-    whole = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": usage}
+    name = f"msg_{len(body['messages'])}"
+    whole = {"id": name, "type": "message", "role": "assistant", "content": [], "usage": usage}
     message = {**whole, "model": body.get("model"), "stop_reason": None}
     events: list[Json] = [{"type": "message_start", "message": message}]
     for index, (block, delta) in enumerate(parts):

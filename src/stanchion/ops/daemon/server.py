@@ -202,12 +202,8 @@ class HookServer:
             if speaker is None or not self._speakers.still(speaker):
                 speaker = self._speakers.at(agent, wire.sock, _pid(wire), stdin)
             self._check_version(request, speaker, wire.is_local)
-            if self._stopping:
-                raise STOPPING
             most = MOST_FORGED if speaker.forged else MOST_BODY
-            if request.length > most:
-                raise TurnedDown(413, f"the body is larger than {most:,} bytes")
-            body = wire.body(request.length) if stdin is None else whole(stdin, most)
+            body = wire.body(request.length, most) if stdin is None else whole(stdin, most)
             answer = self._heard(agent, body, speaker)
         if speaker.forged:
             raise TurnedDown(403, f"this is heard from a host alone: {speaker.why}")
@@ -238,8 +234,11 @@ class HookServer:
             raise TurnedDown(415, f"only `{JSON}` is heard")
 
     def _check_version(self, request: HookRequest, speaker: Speaker, is_local: bool) -> None:
-        """Refuse another version. To a newer hook that can be no agent's command it makes room."""
+        """Refuse another version, and all when it stops. To a newer hook that can be no agent's
+        command it makes room."""
         version = request.headers["stanchion-hook"]
+        if self._stopping:
+            raise STOPPING
         if version == f"{PROTOCOL}":
             return
         is_newer = version.isascii() and version.isdecimal() and int(version[:9]) > PROTOCOL

@@ -444,11 +444,9 @@ def newest_decisions(readers: Sequence[TrailReader], most: int) -> list[Decision
 def case_named(
     readers: Sequence[TrailReader], name: str, told: Progress | None = None
 ) -> DecisionCase | None:
-    """A decision by its id, its place, or `last`; `None` where there is none.
-
-    Raises `NoDecision` for a record that is none, `UnreadableDecision` for one that cannot be read,
-    `Ambiguous` for a place that can be several.
-    """
+    """A decision by its id, its place, or `last`; `None` where there is none. Raises `NoDecision`
+    for a record that is none, `UnreadableDecision` for one that cannot be read, `Ambiguous` for a
+    place that can be several."""
     known = _last(readers) if name == LAST else _by_name(readers, name, told)
     if known is None:
         return None
