@@ -1,5 +1,5 @@
-"""Test each adapter in an environment of its own, with its framework as pinned, and write down what
-was found.
+"""Test each adapter in environments of its own, with the newest and the oldest version of its
+framework as pinned, and write down what was found, how long it took and what it takes on the disk.
 
 Run from the repository root: `python -m tools.adapters [NAME ...]`. Environments are kept under
 `.venv-adapters`, and made anew where the pins or Stanchion's own dependencies have changed.
@@ -36,7 +36,7 @@ print(json.dumps(said))
 
 
 def environment(name: str, pinned: Sequence[str], root: Path = ROOT) -> Path:
-    """The interpreter of an adapter's environment, which is made where there is none for these
+    """The interpreter of an environment, which is made where there is none of this name for these
     pins."""
     place = root / PLACE / name
     stamp, wanted = place / ".pins", _digest(pinned, root)
@@ -49,7 +49,8 @@ def environment(name: str, pinned: Sequence[str], root: Path = ROOT) -> Path:
             [python, "-m", "pip", "install", *quiet, "-e", EXTRAS, *pinned], cwd=root, check=True
         )
         stamp.write_text(wanted, encoding="utf-8")
-        print(f"{name}: made its environment in {monotonic() - began:.0f} s")
+        size = sum([one.lstat().st_size for one in place.rglob("*")])
+        print(f"{name}: made in {monotonic() - began:.0f} s, {size / 1e6:.0f} MB")
     return python
 
 
@@ -98,9 +99,37 @@ def complaints_about(result: Result) -> list[str]:
     return found
 
 
-def tested(name: str, pinned: Sequence[str]) -> bool:
-    """Test one adapter, keep what was found, and say whether all of its tests passed."""
-    python = environment(name, pinned)
+def tested(name: str, newest: Sequence[str], oldest: Sequence[str]) -> bool:
+    """Test one adapter, keep what was found with the newest versions, and say whether all of its
+    tests passed with both."""
+    passed, declared, cells = _played(name, name, newest)
+    since: dict[str, Any] = {"versions": {}}
+    if passed:
+        _run(environment(name, newest), ["-m", "tests.hosts.traffic", name])
+    if oldest:
+        old, since, _ = _played(f"{name}-oldest", name, oldest)
+        passed = passed and old
+    result = Result(
+        name,
+        declared["versions"],
+        source_of(name),
+        declared["pause"],
+        declared["stream"],
+        cells,
+        since["versions"] if passed else {},
+    )
+    keep(result)
+    for line in complaints_about(result):
+        print(line)
+    return passed
+
+
+def _played(
+    place: str, name: str, pinned: Sequence[str]
+) -> tuple[bool, dict[str, Any], dict[str, Cell]]:
+    """Whether an adapter's tests pass in an environment, what its driver says there, and what they
+    have shown."""
+    python = environment(place, pinned)
     names = [pin.partition("==")[0].partition("[")[0] for pin in pinned]
     with tempfile.TemporaryDirectory() as folder:
         junit = Path(folder) / "found.xml"
@@ -117,16 +146,8 @@ def tested(name: str, pinned: Sequence[str]) -> bool:
             _run(python, ["-c", DECLARED.format(name=name, names=names)]).stdout
         )
         cells = cells_of(junit, declared["beyond"])
-    if done.returncode == 0:
-        _run(python, ["-m", "tests.hosts.traffic", name])
-    result = Result(
-        name, declared["versions"], source_of(name), declared["pause"], declared["stream"], cells
-    )
-    keep(result)
-    print(done.stdout if done.returncode else f"{name}: passed in {monotonic() - began:.0f} s")
-    for line in complaints_about(result):
-        print(line)
-    return done.returncode == 0
+    print(done.stdout if done.returncode else f"{place}: passed in {monotonic() - began:.0f} s")
+    return done.returncode == 0, declared, cells
 
 
 def _run(
@@ -154,7 +175,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     named = parser.parse_args(argv).names
     for name in [name for name in named if name not in known]:
         parser.error(f"`{name}` has no pins in `{HERE / 'pins.toml'}`")
-    passed = [tested(name, known[name]) for name in (named if named else known)]
+    oldest = pins("oldest")
+    passed = [
+        tested(name, known[name], oldest.get(name, ())) for name in (named if named else known)
+    ]
     for path in write([Page(page.PATH, page.render)], ROOT):
         print(f"wrote {path}")
     return 0 if all(passed) else 1

@@ -98,7 +98,7 @@ def test_every_command_that_reads_takes_the_project(home: Path, said: Any) -> No
         run.check("t", {}, tokens=7)
     for words in (["runs"], ["audit", "tail"], ["explain"], ["budget", "show"]):
         missing = said(*words, status=2 if words[0] in ("runs", "audit") else 0)
-        assert "two" not in missing
+        assert "of-two" not in missing
         assert said(*words, "--project", two) != missing
     assert "run-of-two" in said("runs", "--project", two)
     assert "run-of-two" in said("runs", "show", "last", "--project", two)
@@ -174,6 +174,38 @@ def test_all_projects_are_listed_and_whether_they_are_there(home: Path, said: An
     shown = said("state", "--projects")
     assert f"{home / 'two'} (no longer exists)" in shown
     assert "shared by all projects" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("tickets",), 0),
+        (("state",), 0),
+        (("explain",), 0),
+        (("explain", "last"), 2),
+        (("audit", "tail"), 2),
+        (("runs",), 2),
+    ],
+)
+def test_where_nothing_is_kept_it_is_said_where_something_is(
+    home: Path,
+    words: tuple[str, ...],
+    status: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def told() -> str:
+        capsys.readouterr()
+        assert main(words) == status
+        return "".join(capsys.readouterr())
+
+    assert "something is kept" not in told()
+    with Shield.load(BARE, project=home / "two").run("ann") as run:
+        run.check("ls", {})
+    names = f"something is kept of `{home / 'two'}`: go there, or give one with `--project DIR`"
+    assert names in told()
+    monkeypatch.setenv("STANCHION_STATE_DIR", str(home / "all"))
+    assert "something is kept" not in told()
 
 
 def test_a_fleet_has_to_be_told_whose(

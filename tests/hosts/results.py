@@ -32,7 +32,8 @@ class Cell(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What was found of one adapter, with what it was tested with, and for which source of it."""
+    """What was found of one adapter, with what it was tested with, and for which source of it.
+    `oldest` are the versions that its own tests have passed with as well."""
 
     adapter: str
     versions: dict[str, str]
@@ -40,6 +41,7 @@ class Result(msgspec.Struct, frozen=True):
     pause: str
     stream: str
     cells: dict[str, Cell]
+    oldest: dict[str, str] = {}
 
 
 def adapters(root: Path = ROOT) -> list[str]:
@@ -107,10 +109,10 @@ def _modules(module: str, root: Path) -> list[Path]:
     ]
 
 
-def pins(root: Path = ROOT) -> dict[str, list[str]]:
-    """What each adapter is tested with."""
-    read = tomllib.loads((root / HERE / "pins.toml").read_text(encoding="utf-8"))
-    return {name: section["pins"] for name, section in read.items()}
+def pins(age: str = "newest", root: Path = ROOT) -> dict[str, list[str]]:
+    """What each adapter is tested with, the newest or the oldest."""
+    text = (root / HERE / "pins.toml").read_text(encoding="utf-8")
+    return {name: section[age] for name, section in tomllib.loads(text).items() if age in section}
 
 
 def source_of(adapter: str, root: Path = ROOT) -> str:

@@ -65,8 +65,16 @@ def _hosts(found: list[Result]) -> str:
         "|---|---|---|---|",
     ]
     for one in found:
-        versions = ", ".join([f"`{name}` {version}" for name, version in one.versions.items()])
+        versions = ", ".join(
+            [f"`{name}` {_since(one, name)}{version}" for name, version in one.versions.items()]
+        )
         lines.append(
             f"| `{one.adapter}` | {versions} | {PAUSES[one.pause]} | {STREAMS[one.stream]} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _since(one: Result, name: str) -> str:
+    """The oldest version of a framework that was tested, where it is another one."""
+    oldest = one.oldest.get(name, one.versions[name])
+    return "" if oldest == one.versions[name] else f"{oldest} to "

@@ -123,7 +123,7 @@ def check_trail(args: Args) -> int:
     loggers.leave_out((Kind.TRAIL_TAMPERED,))  # said below, in the command's own words
     given = args.key if args.key is not None else os.environ.get(KEY, "")
     with AsBadInput(CannotVerify):
-        report = _report(args, given if given else None)
+        report = report_of(args, given if given else None)
     if args.json:
         sys.stdout.write(as_json(report) + "\n")
     else:
@@ -164,7 +164,7 @@ def _notice(report: Report) -> str:
     )
 
 
-def _report(args: Args, key: str | None) -> Report:
+def report_of(args: Args, key: str | None) -> Report:
     """What the verifier says of a folder, or of a database."""
     url = database_of(args.trail)
     usual = usual_place(args.trail)

@@ -85,9 +85,11 @@ def _one(args: Args) -> int:
             policy = shield.policy
     if args.explain:
         from stanchion.cli.explain import show
+        from stanchion.ops.views.cures import cured
         from stanchion.ops.views.explain import explain
 
-        show(explain(checks.last(), policy), args.json)
+        case = checks.last()
+        show(cured(explain(case, policy), case), args.json)
     elif args.json:
         sys.stdout.buffer.write(line_of(answer_of(judged)))
     else:

@@ -23,22 +23,26 @@ from stanchion.cli.printing import (
 )
 from stanchion.cli.terminal import Terminal, put_line, visible
 from stanchion.cli.trails import reader_of
-from stanchion.cli.whose import checks_folder, whose
+from stanchion.cli.whose import checks_folder, elsewhere, whose
 from stanchion.kernel.actions import Action
 from stanchion.kernel.units import Unit
-from stanchion.ops.views.amounts import MEASURES, amount, shown
+from stanchion.ops.views.amounts import MEASURES, amount, counted, shown
+from stanchion.ops.views.cures import cured
 from stanchion.ops.views.explain import (
     LAST,
     CounterView,
+    DecisionCase,
     Explanation,
     FindingReason,
     NoDecision,
     UnreadableDecision,
-    explained,
+    case_named,
+    explain,
     newest_decisions,
+    policy_of,
 )
 from stanchion.ops.views.records import DecisionView
-from stanchion.ops.views.remedies import ConditionPart
+from stanchion.ops.views.remedies import ConditionPart, CureLine, Cures
 from stanchion.runtime.standing.places import StateFinder, trail_folder
 
 LONGEST: Final = 80
@@ -56,6 +60,24 @@ CHANGED: Final = (
 def show(explained: Explanation, as_json: bool) -> None:
     """Print an explanation."""
     put_view(explained, _lines, as_json)
+
+
+def cure_rows(name: str, cured: Cures) -> Iterator[tuple[str, str]]:
+    """The lines that cure a refusal, each to be pasted as it is."""
+    for number, line in enumerate(cured.lines):
+        yield "or" if number else "to cure", f"{line.text}({_tried(line)})"
+    if cured.lines:
+        yield "", f"`stanchion policy propose {visible(name)}` puts the first into the policy"
+    yield "to cure", cured.why
+
+
+def _tried(line: CureLine) -> str:
+    """What came of a line when it was tried."""
+    came = "a person is asked" if line.asks else "this call goes ahead"
+    near = counted(line.kept, "dangerous neighbour")
+    kept = f"{near} stay{'s' if line.kept == 1 else ''} stopped" if line.kept else ""
+    also = f"it lets {', '.join(line.also)} through as well" if line.also else ""
+    return "; ".join(["tried: " + came, *filter(None, (kept, also))])
 
 
 def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
@@ -94,6 +116,9 @@ def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
         ("content", _short(explained.content) if explained.content is not None else ""),
     ]
     yield from labelled(rest, terminal)
+    if explained.cures != Cures():
+        yield ""
+        yield from labelled(cure_rows(explained.id, explained.cures), terminal)
 
 
 def _guards(explained: Explanation) -> Iterator[tuple[str, str]]:
@@ -208,28 +233,35 @@ NOTHING: Final = "nothing was decided yet: try `stanchion check --tool bash`"
 
 def run(args: Args) -> int:
     """Explain a decision, or list the newest ones."""
-    readers = _readers(args.trail, whose(args.project))
+    state = whose(args.project)
+    readers = trails_of(args.trail, state)
     if args.id is None:
-        return _list(newest_decisions(readers, LISTED), args.json)
-    try:
-        with progress("looking") as told:
-            found = explained(readers, args.id, told)
-    except NoDecision:
-        raise BadInput(
-            f"`{args.id}` is not a decision: see `stanchion audit show {args.id}`"
-        ) from None
-    except UnreadableDecision:
-        raise BadInput(
-            f"the record of `{args.id}` cannot be read: see `stanchion audit verify`"
-        ) from None
-    if found is None:
-        known = "`stanchion explain` lists the newest" if args.id != LAST else NOTHING
-        raise BadInput(f"there is no decision `{args.id}`: {known}")
+        return _list(newest_decisions(readers, LISTED), args.json, state)
+    case = case_in(readers, args.id, state)
+    with progress("looking"):
+        found = cured(explain(case, policy_of(case)), case)
     show(found, args.json)
     return 0
 
 
-def _readers(trail: str | None, state: StateFinder) -> list[TrailReader]:
+def case_in(readers: list[TrailReader], name: str, state: StateFinder) -> DecisionCase:
+    """A decision by its name; what is none is bad input."""
+    try:
+        with progress("looking") as told:
+            case = case_named(readers, name, told)
+    except NoDecision:
+        raise BadInput(f"`{name}` is not a decision: see `stanchion audit show {name}`") from None
+    except UnreadableDecision:
+        raise BadInput(
+            f"the record of `{name}` cannot be read: see `stanchion audit verify`"
+        ) from None
+    if case is None:
+        known = "`stanchion explain` lists the newest" if name != LAST else _nothing(state)
+        raise BadInput(f"there is no decision `{name}`: {known}")
+    return case
+
+
+def trails_of(trail: str | None, state: StateFinder) -> list[TrailReader]:
     """What can be looked in: the trail of shields and that of checks, as far as they are there."""
     if trail is not None:
         return [reader_of(trail, state)]
@@ -244,12 +276,16 @@ def _readers(trail: str | None, state: StateFinder) -> list[TrailReader]:
         raise BadInput(f"what was decided cannot be read: {error}") from None
 
 
-def _list(found: list[DecisionView], as_json: bool) -> int:
+def _nothing(state: StateFinder) -> str:
+    return f"{NOTHING}{elsewhere(state)}"
+
+
+def _list(found: list[DecisionView], as_json: bool, state: StateFinder) -> int:
     if as_json:
         put_json(*found)
         return 0
     if not found:
-        put_line(NOTHING)
+        put_line(_nothing(state))
         return 0
     terminal = Terminal.of_stdout()
     width = max(len(visible(one.id)) for one in found)
@@ -275,7 +311,8 @@ examples:
   stanchion explain check.1f0c9a2b.1 --json
   stanchion explain 5f1d0c2a:411
 
-An ID is a decision's id, or a record's position as `stanchion audit tail` shows it. The
+An ID is a decision's id, or a record's position as `stanchion audit tail` shows it; `last` is
+the newest decision of the newest run that was not simply allowed, or else its newest one. The
 trail is the project's (`stanchion state --where`), or the one that STANCHION_AUDIT names.
 Decisions of `stanchion check` are kept beside it, in a few megabytes at most.
 
@@ -283,7 +320,11 @@ exit status:
   0  the decision is explained, or decisions are listed
   2  there is no such decision""",
     options=(
-        option("id ID", "the decision's ID; `last` is the newest", nargs="?"),
+        option(
+            "id ID",
+            "the decision's ID; `last` is the newest one that was not simply allowed",
+            nargs="?",
+        ),
         option("--trail DIR", "look only in this trail"),
         PROJECT,
         option("--json", "answer with JSON, one line for each decision"),

@@ -19,7 +19,8 @@ NOT_THERE: Final = 1
 
 
 def _answer(agent: str, _: Args) -> int:
-    return carrier.main([agent])
+    with AsBadInput(OSError):
+        return carrier.main([agent, f"state={state_folder(os.environ)}"])
 
 
 def _daemon(_: Args) -> int:

@@ -15,7 +15,6 @@ from stanchion.cli.command import (
     BadInput,
     DeclaredCommand,
     OptionGroup,
-    Work,
     in_words,
     option,
     word_of,
@@ -33,7 +32,6 @@ from stanchion.hosts.coding.settings import (
     LEVELS,
     PORT,
     AgentsConfig,
-    BadSettings,
     HookCaller,
     HostPlaces,
     SettingsLevel,
@@ -85,7 +83,7 @@ def _job(args: Args) -> Job:
             "`--managed` writes what the agent cannot change, so it needs root: run it with `sudo`"
         )
     at = HostPlaces(Path.cwd(), Path.home(), dict(os.environ))
-    servers = None if level.servers is None else level.servers(at)
+    servers = at.file(level.servers) if level.servers else None
     trusts = args.agent == "codex" and not level.managed
     notes = at.folder_of("codex") / "config.toml" if trusts else None
     state = state_folder(os.environ)
@@ -127,20 +125,6 @@ def _uninstall(args: Args) -> int:
         if path is not None and (is_known(path, job.state) or (args.mcp and path == job.servers)):
             forms[path] = servers_form(path, OURS, "")
     return _carried_out(args, job, forms, puts=False)
-
-
-def _settings_work(work: Work) -> Work:
-    """Work on settings, whose faults are bad input."""
-
-    def done(args: Args) -> int:
-        try:
-            return work(args)
-        except BadSettings as error:
-            raise BadInput(str(error)) from None
-        except OSError as error:
-            raise BadInput(f"`{error.filename}` cannot be changed: {in_words(error)}") from None
-
-    return done
 
 
 def _config(args: Args, state: Path) -> AgentsConfig:
@@ -200,11 +184,7 @@ def _carried_out(args: Args, job: Job, forms: Mapping[Path, TextForm], *, puts: 
     for _ in range(ATTEMPTS):
         plans = [plan_change(path, form, job.state, puts=puts) for path, form in forms.items()]
         changes = [one for one in plans if one.changes]
-        for change in changes:
-            for line in change.diff() if args.diff else _in_short(change, job):
-                tell(line)
-        if puts or not changes:
-            tell(job.level.off if changes else "nothing to change")
+        _show(changes, job, puts, args.diff)
         if args.dry_run:
             return 0
         if changes and not args.yes and not _agreed(len(changes)):
@@ -216,7 +196,17 @@ def _carried_out(args: Args, job: Job, forms: Mapping[Path, TextForm], *, puts: 
             return 0
         except FileChanged as error:
             note(f"`{error.filename}` was changed meanwhile, so it is read again")
+        except OSError as error:
+            raise BadInput(f"`{error.filename}` cannot be changed: {in_words(error)}") from None
     raise BadInput("others keep changing these files: try again when they are done")
+
+
+def _show(changes: list[FileChange], job: Job, puts: bool, every_line: bool) -> None:
+    for change in changes:
+        for line in change.diff() if every_line else _in_short(change, job):
+            tell(line)
+    if puts or not changes:
+        tell(job.level.off if changes else "nothing to change")
 
 
 def _in_short(change: FileChange, job: Job) -> Iterator[str]:
@@ -320,7 +310,7 @@ examples:
         option("--command-hooks", "start a process for every hook, none over HTTP"),
         option("--anyway", "also where the hooks can be passed by"),
     ),
-    work=_settings_work(_install),
+    work=_install,
 )
 
 UNINSTALL_COMMAND: Final = DeclaredCommand(
@@ -337,5 +327,5 @@ examples:
 
 {STATUS}""",
     options=COMMON,
-    work=_settings_work(_uninstall),
+    work=_uninstall,
 )

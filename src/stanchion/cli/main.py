@@ -68,6 +68,7 @@ GROUPS: Final = {
         "lab": "measure guards and policies, compile bundles for players of the Tutor",
     },
     "look": {
+        "status": "show on one screen how everything stands, and what needs somebody",
         "report": "show what a policy would have done to past sessions of coding agents",
         "import": "write past sessions of coding agents into a trail",
         "explain": "explain why something was decided, and what would have made it pass",

@@ -16,6 +16,7 @@ from stanchion.approvals.act import Purpose
 from stanchion.approvals.digest import Request
 from stanchion.cli.answerers import answered, answerer
 from stanchion.cli.command import Args, BadInput, in_words
+from stanchion.cli.curing import is_policy, propose_cure
 from stanchion.cli.printing import in_json, put_view
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trails import records_in, tell_unread
@@ -181,6 +182,8 @@ def propose(args: Args) -> int:
         if said.get(term, 1) < 1:
             raise BadInput(f"`--{name} {said[term]}` is too small: give 1 or more")
     source = args.old
+    if not is_policy(source):
+        return propose_cure(args)
     policy = given(source, args.env[0] if args.env else None).policy
     with records_in(args, store=args.store) as reader:
         found = proposals(reader, policy, ProposalTerms(**said), wall_ms(), args.tenant)

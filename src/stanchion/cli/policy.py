@@ -233,6 +233,7 @@ POLICY_COMMAND: Final = DeclaredCommand(
        stanchion policy trust FILE [--env NAME] [--why WORDS] --key FILE | --ssh-agent
        stanchion policy propose POLICY [--least N] [--people N] [--days N] [--lasts DAYS]
              [--trail DIR|URL] [--tenant NAME] [--write FILE] [--json]
+       stanchion policy propose DECISION|TICKET|last [--line N] [--trail DIR] [--write FILE]
        stanchion policy packs [--json]""",
     description="""\
 show     a policy in effect, with what it extends and its environment: the guards of each
@@ -243,7 +244,8 @@ loosens  changes by which the new policy may allow what the old one refuses; a c
 trust    sign that a policy file, as it is now, may loosen the policy in force: on reload,
          and when it is found in a project; needs an operator's key
 propose  rules for what people approved again and again, with what each would have allowed; a
-         person puts them in force, nothing else does
+         person puts them in force, nothing else does. For a refusal (`last`, a decision, a
+         ticket): the line of its policy that cures it, with a test
 packs    the policies that are shipped, by name
 schema   the JSON Schema of policy files, for editors: see `stanchion policy schema --help`
 
@@ -258,6 +260,7 @@ examples:
   stanchion policy loosens policy.yaml new.yaml
   stanchion policy show found
   stanchion policy trust .stanchion/policy.yaml --key ~/.config/stanchion/keys/ann
+  stanchion policy propose last --write policy.yaml
   stanchion policy propose policy.yaml --people 2 --write approved.yaml
   stanchion policy packs
 
@@ -284,7 +287,12 @@ exit status:
             option("--people N", "by at least N people (default: 1)", type=int),
             option("--days N", "within the last N days (default: 90)", type=int),
             option("--lasts DAYS", "how long a rule holds (default: 30)", type=int),
-            option("--write FILE", "write the rules to a new policy file that extends POLICY"),
+            option("--line N", "which of the lines that cure a refusal (default: 1)", type=int),
+            option(
+                "--write FILE",
+                "write the rules to a new policy file that extends POLICY; for a refusal also into "
+                "its policy",
+            ),
         ),
         ANSWERER,
     ),

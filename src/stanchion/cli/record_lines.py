@@ -61,14 +61,15 @@ class Lines:
 
 
 def told(decision: DecisionView, roomy: bool, by: bool = True) -> str:
-    """What a decision was about, which guard determined it, and who was at work; in columns where
-    there is room."""
+    """What a decision was about, which guard determined it and why, and who was at work; in columns
+    where there is room."""
     about = decision.about
     if roomy:
         event = f"{decision.stage:<{STAGE}}  {about:<{ABOUT}}"
     else:
         event = f"{decision.stage} {about}" if about else decision.stage
-    words = [event, decision.reason, f"by {decision.agent}" if by and decision.agent else ""]
+    who = f"by {decision.agent}" if by and decision.agent else ""
+    words = [event, decision.does, decision.reason, who, decision.why]
     return visible("  ".join(word for word in words if word))
 
 

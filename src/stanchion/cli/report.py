@@ -38,10 +38,9 @@ from stanchion.hosts.coding.transcripts import (
     sessions_in,
     told_in,
 )
-from stanchion.kernel.stages import Stage
 from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.explain import DecisionCase, case_just_made
-from stanchion.ops.views.past import PastEvent, PastGroup, PastReport, ReportTally, honest_words
+from stanchion.ops.views.past import PastEvent, PastGroup, PastReport, ReportTally
 from stanchion.ops.views.runs import runs
 from stanchion.ops.views.veiled import veiled
 from stanchion.policy.load import load_policy
@@ -55,6 +54,23 @@ STYLES: Final = {
     "changed": ("CHANGED", "mild"),
     "sent_back": ("SENT BACK", "mild"),
 }
+SUM: Final = {
+    "stopped": "would have been stopped",
+    "asked": "would have waited for a person",
+    "changed": "would have been changed",
+    "unknown": "cannot be told",
+    "sent_back": "answers would have been sent back",
+    "after_end": "came after a halt and were not judged",
+}
+BESIDES: Final = {
+    "warned": ("event", "with a warning for the agent"),
+    "hidden": ("event", "with secrets hidden"),
+    "unheard": ("program", "refused, because what is typed into it is told to nobody"),
+    "ended": ("session", "halted"),
+    "refused": ("call", "that did not run, or not to the end"),
+    "copies": ("call", "in copies, counted once"),
+}
+"""Counts of a report, in the order and the words in which they are told."""
 IMPORTED: Final = "imported-"
 """How the names of runs begin that were imported."""
 EXAMPLE_SHOWN: Final = 160
@@ -65,17 +81,31 @@ def report(args: Args) -> int:
     """Show what would have happened."""
     since_ms, until_ms = _window(args)
     found, met = _sessions(args)
-    if since_ms is not None:
-        found = [one for one in found if one.changed_ms >= since_ms]
     policy = load_policy(args.policy)
-    tally = ReportTally(policy, since_ms, until_ms)
-    counting = _Counting(tally, since_ms, until_ms, _folder(args.project))
-    for session, events in _read(found, met):
-        counting.session(PlayedSession(session, policy).play(events, met))
+    tally = ReportTally(policy, since_ms, until_ms, _folder(args.project))
+    late = [one for one in found if since_ms is None or one.changed_ms >= since_ms]
+    for session, events in _read(late, met):
+        tally.session(map(_past, PlayedSession(session, policy).play(events, met)))
     done = tally.done()
     done.lines, done.unreadable = met.lines, met.unreadable
     done.unknown_kinds, done.unopened = veiled(dict(met.unknown)), veiled(met.unopened)
-    return put_view(done, partial(_lines, args.day), args.json)
+    return put_view(done, partial(_lines, args.day, met), args.json)
+
+
+def _past(event: PlayedEvent) -> PastEvent:
+    whose, told, heard = event.session, event.told, event.heard
+    used = (told.key, told.tokens, told.cost_usd, told.refused, event.skipped)
+    if heard is None:
+        return PastEvent(whose.id, whose.agent, told.at_ms, *used)
+    about = (heard.cwd, heard.stage, heard.tool, heard.fields.get("args", {}))
+    judged = (event.decision, event.unknown, partial(_case, event))
+    return PastEvent(whose.id, whose.agent, told.at_ms, *used, *about, *judged)
+
+
+def _case(event: PlayedEvent) -> DecisionCase:
+    if event.journal is None or event.journal.start is None:
+        raise LookupError("nothing was decided")
+    return case_just_made(event.journal.kept()[-1].read(), event.journal.start, None)
 
 
 def import_(args: Args) -> int:
@@ -97,8 +127,8 @@ def import_(args: Args) -> int:
                 judged += one.decision is not None
                 if trail.trouble:
                     raise BadInput(f"the trail in `{into}` cannot be written: {trail.trouble}")
-    for words in _left_out(met.lines, met.unreadable, met.unknown, met.unopened):
-        warn(veiled(words))
+    for words in _left_out(met):
+        warn(words)
     known = f"; {counted(len(found) - len(new), 'session')} stood there before" if there else ""
     tell(f"{counted(judged, 'event')} of {counted(len(new), 'session')} imported{known}")
     tell(f"read them with `stanchion runs --trail {into}`")
@@ -109,22 +139,25 @@ def _sessions(args: Args) -> tuple[list[RecordedSession], TranscriptLines]:
     """The sessions that were asked for; none at all is bad input that says where was looked."""
     met = TranscriptLines()
     agents = [word for word in args.what if word in AGENTS]
-    files = [Path(word) for word in args.what if word not in AGENTS]
-    for one in files:
-        if not one.is_file():
-            known = " and ".join([f"`{name}`" for name in AGENTS])
-            raise BadInput(f"`{one}` is neither a transcript nor an agent: the agents are {known}")
+    files = [_transcript(word) for word in args.what if word not in AGENTS]
     looked = [] if files else agents if agents else [*AGENTS]
-    for agent in looked:
-        files += files_of(agent, os.environ, met)
+    files += [path for agent in looked for path in files_of(agent, os.environ, met)]
     found = [one for one in sessions_in(files, met) if not agents or one.agent in agents]
     if found:
         return found, met
-    for words in _left_out(0, 0, {}, met.unopened):
-        warn(veiled(words))
-    where = ", ".join([f"`{home}`" for agent in looked for home in homes(agent, os.environ)])
+    for words in _left_out(met):
+        warn(words)
+    where = " in " if looked else ""
+    where += ", ".join([f"`{home}`" for agent in looked for home in homes(agent, os.environ)])
     elsewhere = "if they are elsewhere, set CLAUDE_CONFIG_DIR or CODEX_HOME, or name the files"
-    raise BadInput(f"there are no transcripts{f' in {where}' if where else ''}: {elsewhere}")
+    raise BadInput(f"there are no transcripts{where}: {elsewhere}")
+
+
+def _transcript(word: str) -> Path:
+    if not Path(word).is_file():
+        known = " and ".join([f"`{name}`" for name in AGENTS])
+        raise BadInput(f"`{word}` is neither a transcript nor an agent: the agents are {known}")
+    return Path(word)
 
 
 def _read(
@@ -133,66 +166,10 @@ def _read(
     """The sessions one by one, with what they tell; shows how far it is."""
     total = sum([one.size for one in found])
     with progress("reading") as drawn:
-        met.told = None if drawn is None else lambda done: drawn(done, total)
+        if drawn is not None:
+            met.told = partial(drawn, total=total)
         for session in found:
             yield session, told_in(session, met)
-
-
-class _Counting:
-    """Counts what is in the time and the folder that were asked for, each thing once."""
-
-    def __init__(
-        self, tally: ReportTally, since_ms: int | None, until_ms: int | None, folder: str
-    ) -> None:
-        self._tally, self._folder = tally, folder
-        self._since_ms, self._until_ms = since_ms, until_ms
-        self._seen: set[int] = set()
-        self._new: set[int] = set()
-
-    def session(self, events: Iterable[PlayedEvent]) -> None:
-        """Count a session."""
-        folders, agent, at = set[str](), "", ""
-        for event in events:
-            at = event.heard.cwd if event.heard is not None else at
-            if self._is_asked(event.told.at_ms, at) and self._count(event):
-                agent = event.session.agent
-                folders |= {at} if at else set()
-        self._seen |= self._new
-        self._new.clear()
-        if agent:
-            self._tally.session(agent, folders)
-
-    def _is_asked(self, at_ms: int, folder: str) -> bool:
-        after = self._since_ms is None or at_ms >= self._since_ms
-        before = self._until_ms is None or at_ms < self._until_ms
-        return after and before and f"{folder}/".startswith(self._folder)
-
-    def _count(self, event: PlayedEvent) -> bool:
-        """Count an event; whether it is the first of its copies."""
-        total, told, heard = self._tally.report, event.told, event.heard
-        if told.key:
-            known = hash((event.session.agent, told.key))
-            if known in self._seen:
-                total.copies += heard is not None and heard.stage is Stage.TOOL_CALL
-                return False
-            self._new.add(known)
-        total.tokens += told.tokens
-        total.cost_usd += told.cost_usd
-        total.refused += told.refused
-        if event.skipped:
-            setattr(total, event.skipped, getattr(total, event.skipped) + 1)
-        if heard is not None and heard.stage is not None and event.decision is not None:
-            whose, args = event.session, heard.fields.get("args", {})
-            about = (whose.id, whose.agent, heard.cwd, told.at_ms, heard.stage, heard.tool, args)
-            case = partial(_case, event)
-            self._tally.add(PastEvent(*about, event.decision, event.unknown, case))
-        return True
-
-
-def _case(event: PlayedEvent) -> DecisionCase:
-    if event.journal is None or event.journal.start is None:
-        raise LookupError("nothing was decided")
-    return case_just_made(event.journal.kept()[-1].read(), event.journal.start, None)
 
 
 def _folder(project: str | None) -> str:
@@ -234,7 +211,9 @@ def _local(at_ms: int) -> datetime:
 # What people are shown.
 
 
-def _lines(day: str | None, found: PastReport, terminal: Terminal) -> Iterator[str]:
+def _lines(
+    day: str | None, met: TranscriptLines, found: PastReport, terminal: Terminal
+) -> Iterator[str]:
     if not found.sessions:
         yield "nothing was done in that time and folder"
         return
@@ -243,7 +222,7 @@ def _lines(day: str | None, found: PastReport, terminal: Terminal) -> Iterator[s
         yield ""
         yield from _group(group, terminal)
     yield ""
-    for words in _notes(found):
+    for words in _notes(found, met):
         yield from _wrapped(words, terminal)
 
 
@@ -260,32 +239,26 @@ def _sum(day: str | None, found: PastReport) -> str:
         done += f" and {counted(found.other_calls, 'other call')}"
     when = f" {day}" if day in ("today", "yesterday") else f" on {day}" if day else ""
     parts = [
-        f"{number:,} {words}"
-        for number, words in (
-            (found.stopped, "would have been stopped"),
-            (found.asked, "would have waited for a person"),
-            (found.changed, "would have been changed"),
-            (found.unknown, "cannot be told"),
-            (found.sent_back, "answers would have been sent back"),
-            (found.after_end, "came after a halt and were not judged"),
-        )
-        if number
+        f"{number:,} {words}" for name, words in SUM.items() if (number := getattr(found, name))
     ]
     return f"{done}{when}: {', '.join(parts) if parts else 'nothing would have been stopped'}"
 
 
 def _touched(found: PastReport) -> str:
     touched = [
-        f"{number:,} of {words}"
+        f"{number:,} of {counted(found.honest[kind], kind)}"
         for kind, number in found.touched.items()
-        for words in honest_words({kind: found.honest[kind]})
         if number
     ]
     if touched:
         return f"among them {_and(touched)}"
-    every = list(honest_words(found.honest))
-    of = f" (of {_and(every)})" if every else ""
-    return f"no test, build or commit touched{of}"
+    every = _honest(found.honest)
+    return f"no test, build or commit touched{f' (of {every})' if every else ''}"
+
+
+def _honest(counts: Mapping[str, int]) -> str:
+    """Numbers of honest work in words: `3 tests and 1 build`."""
+    return _and([counted(number, kind) for kind, number in counts.items() if number])
 
 
 def _and(words: list[str]) -> str:
@@ -303,7 +276,7 @@ def _group(group: PastGroup, terminal: Terminal) -> Iterator[str]:
     shown = f"{what}{group.tool} {group.example[:EXAMPLE_SHOWN]}" if group.tool else ""
     when = _local(group.at_ms).strftime("%d %b %H:%M")
     where = f"{TITLES[group.agent]}, {when}, in {group.folder}, session {group.session}"
-    among = f"{_and(list(honest_words(group.honest)))} among them" if group.honest else ""
+    among = f"{_honest(group.honest)} among them" if group.honest else ""
     rows = (
         ("why", group.message),
         ("unknown", group.depends),
@@ -316,7 +289,7 @@ def _group(group: PastGroup, terminal: Terminal) -> Iterator[str]:
     yield from labelled(rows, terminal)
 
 
-def _notes(found: PastReport) -> Iterator[str]:
+def _notes(found: PastReport, met: TranscriptLines) -> Iterator[str]:
     agents = [f"{number:,} of {TITLES[name]}" for name, number in found.agents.items()]
     where = f"{counted(found.sessions, 'session')} ({', '.join(agents)})"
     cost = f" and ${found.cost_usd:,.2f}" if found.cost_usd >= 0.005 else ""
@@ -324,35 +297,28 @@ def _notes(found: PastReport) -> Iterator[str]:
     yield f"{where} in {counted(found.folders, 'folder')}, judged by `{found.policy}`{used}."
     also = [
         f"{counted(number, what)} {words}"
-        for number, what, words in (
-            (found.warned, "event", "with a warning for the agent"),
-            (found.hidden, "event", "with secrets hidden"),
-            (found.unheard, "program", "refused, because what is typed into it is told to nobody"),
-            (found.ended, "session", "halted"),
-            (found.refused, "call", "that did not run, or not to the end"),
-            (found.copies, "call", "in copies, counted once"),
-        )
-        if number
+        for name, (what, words) in BESIDES.items()
+        if (number := getattr(found, name))
     ]
     if also:
         yield f"Besides: {'; '.join(also)}."
-    yield from _left_out(found.lines, found.unreadable, found.unknown_kinds, found.unopened)
+    yield from _left_out(met)
     yield (
         "Links and names of hosts are judged as they are written, and questions have no answer. "
         "What came of calls that would have been stopped is not judged."
     )
 
 
-def _left_out(
-    lines: int, unreadable: int, kinds: Mapping[str, int], unopened: Mapping[str, str]
-) -> Iterator[str]:
-    if unreadable:
-        yield f"Left out, because they cannot be read: {unreadable:,} of {counted(lines, 'line')}."
-    if kinds:
-        count = counted(sum(kinds.values()), "line")
-        yield f"Left out, because nobody knows their kind: {count} ({', '.join(kinds)})."
-    for place, why in unopened.items():
-        yield f"Left out: `{place}`, {why}."
+def _left_out(met: TranscriptLines) -> Iterator[str]:
+    if met.unreadable:
+        lines = counted(met.lines, "line")
+        yield f"Left out, because they cannot be read: {met.unreadable:,} of {lines}."
+    if met.unknown:
+        count = counted(met.unknown.total(), "line")
+        kinds = ", ".join(veiled([*met.unknown]))
+        yield f"Left out, because nobody knows their kind: {count} ({kinds})."
+    for place, why in met.unopened.items():
+        yield f"Left out: `{veiled(place)}`, {why}."
 
 
 WHAT: Final = option(

@@ -13,7 +13,7 @@ from stanchion.audit.reader import Following, RecordSource, TrailReader
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words
 from stanchion.cli.printing import Progress, progress, records
 from stanchion.cli.terminal import warn
-from stanchion.cli.whose import whose
+from stanchion.cli.whose import elsewhere, whose
 from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.trails import URL, is_database, unread
 from stanchion.runtime.standing.places import AUDIT, MEMORY, StateFinder, trail_folder
@@ -50,10 +50,9 @@ def reader_of(given: str | None, found: StateFinder) -> TrailReader:
             f"the trail in `{folder}` cannot be read: {in_words(error)}; give the folder of a trail"
         ) from None
     if not there:
-        raise BadInput(
-            f"there is no trail in `{folder}` yet: give another folder, or have a shield write "
-            f"there first"
-        )
+        other = elsewhere(found) if given is None and not os.environ.get(AUDIT, "") else ""
+        advice = ": give another folder, or have a shield write there first"
+        raise BadInput(f"there is no trail in `{folder}` yet{other if other else advice}")
     return TrailReader(folder)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from stanchion.audit.layout import STATE_DIR
 from stanchion.cli.command import Args, AsBadInput, BadInput
-from stanchion.cli.terminal import note
+from stanchion.cli.terminal import note, visible
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.standing.places import (
     MEMORY,
@@ -70,6 +70,23 @@ def tenant_of(named: str | None) -> str | None:
     return None if found in ("", "*") else found
 
 
+NAMED: Final = 3
+"""How many other projects are named where nothing is kept of one."""
+
+
+def elsewhere(found: StateFinder) -> str:
+    """Where else something is kept, in words; empty where nothing is."""
+    from stanchion.ops.views.veiled import veiled  # most commands find what they look for
+    from stanchion.ops.views.where import kept_elsewhere
+
+    others = veiled(kept_elsewhere(found, os.environ))
+    if not others:
+        return ""
+    more = f" and {len(others) - NAMED:,} more" if len(others) > NAMED else ""
+    named = ", ".join([f"`{visible(one)}`" for one in others[:NAMED]])
+    return f"; something is kept of {named}{more}: go there, or give one with `--project DIR`"
+
+
 CHECKS: Final = "checks"
 """The folder of that trail, in that of the state."""
 
@@ -98,7 +115,7 @@ def opened(given: str | None, found: StateFinder, quiet: bool = False) -> Iterat
             return
         if why:
             # Not among the answers: programs that read lines of JSON get none.
-            note(why)
+            note(f"{why}{elsewhere(found) if is_own(given, os.environ) else ''}")
             yield None
             return
         store = open_store(name, wall_ms, reading=True)

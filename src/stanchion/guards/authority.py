@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.values import UNSAID, PolicySaid, keep_said
+from stanchion.kernel.contract.values import UNSAID, Cure, PolicySaid, keep_said
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -31,6 +31,8 @@ CODES: Final = declare(
     }
 )
 
+CURES: Final = {"": (Cure("/agents/{agent}/autonomy_level", "{1}"),)}
+
 Levels = Callable[[str], int | None]
 """Gives a level of autonomy by a name; `None` where nothing is said."""
 
@@ -47,6 +49,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar = frozenset({Stage.TOOL_CALL})
     category: ClassVar = Category.SCOPE
     priority: ClassVar = 5
+    cures: ClassVar = CURES
     reads: ClassVar = frozenset(
         {
             ("tools", "authority"),

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.values import UNSAID, PolicySaid, keep_said
+from stanchion.kernel.contract.values import UNSAID, Cure, PolicySaid, keep_said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -27,6 +27,8 @@ CODES: Final = declare(
     }
 )
 
+CURES: Final = {"": (Cure("/agents/{agent}/capabilities+", "{1}"),)}
+
 Needs = Callable[[str], tuple[str, ...] | None]
 """Gives what a tool needs, by its name."""
 
@@ -43,6 +45,7 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar = frozenset({Stage.TOOL_CALL})
     category: ClassVar = Category.SCOPE
     priority: ClassVar = 5
+    cures: ClassVar = CURES
     reads: ClassVar = frozenset(
         {("tools", "needs"), ("roles", "capabilities"), ("agents", "capabilities")}
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.values import Cure
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -47,6 +48,15 @@ REMEDIES: Final = {
     ),
 }
 
+CURES: Final = {
+    "tool.not_allowed": (
+        Cure("/tasks/{task}/additional_tools+", "{tool}"),
+        Cure("/agents/{agent}/allowed_tools+", "{tool}"),
+        Cure("tools+", "{tool}"),
+    ),
+    "tool.undeclared_agent": (Cure("/agents/{agent}/allowed_tools+", "{tool}"),),
+}
+
 
 class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     """Refuses tools outside the agent's list, the task's additional tools and the guard's own.
@@ -61,6 +71,7 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar = Category.SCOPE
     priority: ClassVar = 4
     remedies: ClassVar = REMEDIES
+    cures: ClassVar = CURES
     reads: ClassVar = frozenset(
         {("roles", "allowed_tools"), ("agents", "allowed_tools"), ("tasks", "additional_tools")}
     )

@@ -7,7 +7,8 @@ import copy
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable
-from contextvars import ContextVar
+from functools import partial
+from itertools import zip_longest
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, survey, tried
@@ -16,11 +17,13 @@ from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.hosts.contract.prompts import Prompts
 from stanchion.hosts.contract.sealing import SEALED, opened, put_round, sealed
 from stanchion.hosts.contract.streams import InOrder
+from stanchion.hosts.contract.works import Works
 from stanchion.kernel.stages import Stage
 
-with tried("agent-framework-core", "1.23", "2"):
+with tried("agent-framework-core", "1.20", "1.24"):
     from agent_framework import (
         Agent,
+        AgentMiddleware,
         BaseChatClient,
         ChatMiddleware,
         ChatMiddlewareLayer,
@@ -40,9 +43,6 @@ ADVICE: Final = "put the middleware that changes it before the shield's"
 
 APPROVED: Final = "approval_response"
 """Where the framework says that a call was approved in its own way."""
-
-WITHIN: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_agent_framework", default=None)
-"""The run of an agent that is run as a tool here."""
 
 
 def refused(refusal: Refusal) -> Any:
@@ -108,41 +108,56 @@ AGENT_FRAMEWORK: Final = Host(
 )
 
 
-def guarded(hosted: Hosted) -> list[Any]:
+def guarded(given: Any, *, agent: str = "", task: str = "") -> list[Any]:
     """The middleware that has everything judged that an agent does: `Agent(...,
-    middleware=guarded(hosted))`.
+    middleware=guarded(shield))`.
 
-    Give all of it, and before middleware of your own. An agent that is a tool (`agent.as_tool()`)
-    is guarded with it, and works in a child run.
+    Each session works in a run of its own, and so does each invocation without one; a run that is
+    given works for all of them. Give all of the list, and before middleware of your own. An agent
+    that is a tool (`agent.as_tool()`) is guarded with it, and works in a child run.
     """
-    work = AgentPost(hosted)
-    return [GuardedTools(work), GuardedModels(work)]
+    return _middleware(Works(AGENT_FRAMEWORK, given, AgentPost, agent=agent, task=task))
 
 
 class AgentPost:
-    """What the middleware of one agent shares: its run, and what users have said."""
+    """What works for a session or an invocation: its run, and what users have said."""
 
     def __init__(self, hosted: Hosted) -> None:
-        self._hosted = hosted
-        self.prompts = Prompts()
+        self.hosted, self.prompts = hosted, Prompts()
 
-    @property
-    def hosted(self) -> Hosted:
-        """The run that is at work here: that of an agent which is run as a tool, or the whole
-        one."""
-        within = WITHIN.get()
-        return self._hosted if within is None else within
+
+def _middleware(works: Works[AgentPost]) -> list[Any]:
+    return [GuardedAgents(works), GuardedTools(works), GuardedModels(works)]
+
+
+class GuardedAgents(AgentMiddleware):
+    """Has a run at work while an agent runs, and while its stream is read."""
+
+    def __init__(self, works: Works[AgentPost]) -> None:
+        self._works = works
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        """Run the agent in the run of its session, or in one of its own."""
+        name = _name(context.agent)
+        key = "" if context.session is None else context.session.session_id
+        if not context.stream:
+            async with self._works.during(name, key):
+                await call_next()
+            return
+        await call_next()
+        post = self._works.at(key, name) if key else self._works.tied(context.result, name)
+        context.result.with_pull_context_manager(partial(self._works.inside, post, post.hosted))
 
 
 class GuardedTools(FunctionMiddleware):
     """Judges tool calls and what comes of them."""
 
-    def __init__(self, work: AgentPost) -> None:
-        self._work = work
+    def __init__(self, works: Works[AgentPost]) -> None:
+        self._works = works
 
     async def process(self, context: Any, call_next: Any) -> None:
         """Judge a call, run it, and judge what comes of it."""
-        hosted, other = self._work.hosted, _agent_of(context.function)
+        hosted, other = self._works.now.hosted, _agent_of(context.function)
 
         async def carry(args: dict[str, Any]) -> Any:
             context.arguments = args
@@ -159,14 +174,9 @@ class GuardedTools(FunctionMiddleware):
                 return told.answer
             own = [] if other.middleware is None else list(other.middleware)
             if not any(isinstance(one, GuardedTools) for one in own):
-                other.middleware = [*guarded(hosted), *own]
-            async with await hosted.run.aspawn(_name(other)) as child:
-                await hosted.areport("handoff_done", to=_name(other), call=told.decision.id)
-                before = WITHIN.set(AGENT_FRAMEWORK.on(child))
-                try:
-                    return await carry(told.content)
-                finally:
-                    WITHIN.reset(before)
+                other.middleware = [*_middleware(self._works), *own]
+            await hosted.areport("handoff_done", to=_name(other), call=told.decision.id)
+            return await carry(told.content)
 
         doing = carry if other is None else delegate
         context.result = await hosted.acall(
@@ -206,12 +216,13 @@ def _name(agent: Any) -> str:
 class GuardedModels(ChatMiddleware):
     """Judges requests to models and their replies, piece by piece where they are streamed."""
 
-    def __init__(self, work: AgentPost) -> None:
-        self._work = work
+    def __init__(self, works: Works[AgentPost]) -> None:
+        self._works = works
 
     async def process(self, context: Any, call_next: Any) -> None:
         """Judge a request, send it, and judge the reply."""
-        hosted = self._work.hosted
+        post = self._works.now
+        hosted = post.hosted
         messages = list(context.messages)
         views = [_seen(message, place) for place, message in enumerate(messages)]
         reply = ReplyUpdates()
@@ -225,7 +236,7 @@ class GuardedModels(ChatMiddleware):
         options = context.options or {}
         survey(hosted.run, by_provider(options.get("tools") or ()))
         limit = options.get("max_tokens")
-        asked = await self._work.prompts.judged(hosted, views)
+        asked = await post.prompts.judged(hosted, views)
         named = options.get("model", getattr(context.client, "model", None))
         judged = await hosted.amodel(
             ask,
@@ -320,7 +331,7 @@ class ReplyUpdates:
     through."""
 
     def __init__(self) -> None:
-        self._updates: list[tuple[Any, Any]] = []
+        self._updates: list[tuple[Any, Any, bool]] = []
 
     async def pieces_of(self, updates: Any) -> AsyncIterator[dict[str, Any]]:
         """Each content with its words, in which block they are, and which content it is. Between
@@ -328,15 +339,16 @@ class ReplyUpdates:
         later waits for it."""
         block, last = 0, ""
         async for update in updates:
-            for content in update.contents if update.contents else [None]:
+            contents = update.contents if update.contents else [None]
+            for place, content in enumerate(contents):
                 kind = _kind(content, last)
                 if kind != last:
                     block, last = block + 1, kind
-                    yield self._piece(None, None, block)
-                yield self._piece(update, content, block)
+                    yield self._piece(None, None, False, block)
+                yield self._piece(update, content, place == len(contents) - 1, block)
 
-    def _piece(self, update: Any, content: Any, block: int) -> dict[str, Any]:
-        self._updates.append((update, content))
+    def _piece(self, update: Any, content: Any, ends: bool, block: int) -> dict[str, Any]:
+        self._updates.append((update, content, ends))
         spoken = {} if content is None else _spoken(content)
         used = content.usage_details if content is not None and content.type == "usage" else None
         usage = {} if used is None else {"usage": _usage(used)}
@@ -350,16 +362,30 @@ class ReplyUpdates:
         }
 
     async def updates_of(self, judged: Any) -> AsyncIterator[ChatResponseUpdate]:
-        """The updates in their order, with what is left of their words."""
-        order = InOrder()
+        """The updates in their order, with what is left of their words. What comes later of a
+        content that has gone on is an update of its own."""
+        order, begun, contents = InOrder(), 0, list[Any]()
         async for piece in judged:
             for one in order.ready(piece["event"], piece):
-                update, content = self._updates[one["event"]]
-                if update is not None:
-                    made = copy.copy(update)
-                    made.contents = [] if content is None else [_heard(content, one["delta"])]
-                    made.raw_representation = None
-                    yield made
+                update, content, ends = self._updates[one["event"]]
+                heard = [] if content is None else [_heard(content, one["delta"])]
+                if one["event"] < begun:
+                    yield _with(update, heard)
+                    continue
+                begun = one["event"] + 1
+                contents += heard
+                if ends:
+                    yield _with(update, contents)
+                    contents = []
+
+
+def _with(update: Any, contents: list[Any]) -> Any:
+    """An update with these contents; what the provider has sent would show what is hidden."""
+    if all(one is own for one, own in zip_longest(contents, update.contents or ())):
+        return update
+    made = copy.copy(update)
+    made.contents, made.raw_representation = contents, None
+    return made
 
 
 def _kind(content: Any, last: str) -> str:
@@ -398,10 +424,9 @@ class AgentFrameworkCanaryModel(FunctionInvocationLayer, ChatMiddlewareLayer, Ba
 
 async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an agent call the canary, with the middleware around it."""
-    async with AGENT_FRAMEWORK.run(shield, agent=TOOL) as hosted:
-        tools: list[Any] = [
-            tool(body, name=TOOL, description="must not run", approval_mode="never_require")
-        ]
-        await Agent(
-            client=AgentFrameworkCanaryModel(), name=TOOL, tools=tools, middleware=guarded(hosted)
-        ).run("call it")
+    tools: list[Any] = [
+        tool(body, name=TOOL, description="must not run", approval_mode="never_require")
+    ]
+    await Agent(
+        client=AgentFrameworkCanaryModel(), name=TOOL, tools=tools, middleware=guarded(shield)
+    ).run("call it")

@@ -56,6 +56,9 @@ CANARIES: Final = {
         "llama_index.core", "llama-index-core", "stanchion.hosts.llama_index"
     ),
     "smolagents": CanaryEntry("smolagents", "smolagents", "stanchion.hosts.smolagents"),
+    "claude-agent-sdk": CanaryEntry(
+        "claude_agent_sdk", "claude-agent-sdk", "stanchion.hosts.claude_agent_sdk"
+    ),
     "openai": CanaryEntry("openai", "openai", "stanchion.hosts.openai"),
     "openai-async": CanaryEntry("openai", "openai", "stanchion.hosts.openai", "async_canary"),
     "anthropic": CanaryEntry("anthropic", "anthropic", "stanchion.hosts.anthropic"),
@@ -78,6 +81,7 @@ WITHOUT: Final = {
         "it is what the adapters of `openai`, `anthropic` and `litellm` are made of, which "
         "have canaries"
     ),
+    "claude_agent_tools": "it is a part of the adapter of `claude_agent_sdk`, which has a canary",
     "pydantic_ai_calls": "it is a part of the adapter of `pydantic_ai`, which has a canary",
     "langchain_seals": "it is a part of the adapter of `langchain`, which has a canary",
     "crewai_tools": "it is a part of the adapter of `crewai`, which has a canary",

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from stanchion import typed
+from stanchion.kernel.shown import StanchionError
 
 RECORDS: Final = "installed"
 MARK: Final = "\ufeff"
@@ -44,12 +45,14 @@ class ForeignFile(NamedTuple):
 
 
 def read_foreign(path: Path) -> ForeignFile:
-    """A file as it is."""
+    """A file as it is. Raises `BadSettings`."""
     path = path.resolve()
     try:
         return ForeignFile(path, path.read_bytes())
     except FileNotFoundError:
         return ForeignFile(path, None)
+    except OSError as error:
+        raise BadSettings(f"`{path}` cannot be read: {error.strerror}") from None
 
 
 def write_foreign(file: ForeignFile, new: bytes | None, mode: int = 0o600) -> None:
@@ -83,7 +86,7 @@ def _same(file: ForeignFile) -> None:
         raise FileChanged(0, "it was changed meanwhile", str(file.path))
 
 
-class BadSettings(ValueError):
+class BadSettings(StanchionError, ValueError):
     """Settings cannot be what they should; the message says why, and what to do."""
 
 

@@ -4,18 +4,21 @@ transfers judged."""
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, Told, survey, tried
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.sealing import CallSeal, put_round, seal_of
 from stanchion.hosts.contract.terms import WaitingWords, in_words
+from stanchion.hosts.contract.works import Works
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
 
-with tried("google-adk", "2.13", "3"):
+with tried("google-adk", "1.20", "2.14"):
     from google.adk.agents import LlmAgent
     from google.adk.apps import App
     from google.adk.code_executors import BuiltInCodeExecutor
@@ -57,6 +60,20 @@ GOOGLE_ADK: Final = Host(
 )
 
 
+class AdkPost:
+    """What an app does in one session: its run, those of agents that have taken over, and the calls
+    that did not run."""
+
+    def __init__(self, hosted: Hosted) -> None:
+        self._hosted = hosted
+        self.taken: dict[str, Hosted] = {}
+        self.unrun: set[str] = set()
+
+    def of(self, agent: str) -> Hosted:
+        """The run that an agent works in: its own where it has taken over."""
+        return self.taken.get(agent, self._hosted)
+
+
 class AdkRequest:
     """A request to a model: the run that it is for, and whether it was judged."""
 
@@ -65,7 +82,14 @@ class AdkRequest:
         self.judged = False
 
 
-SEALS: Final[WeakKeyDictionary[Any, CallSeal]] = WeakKeyDictionary()
+class AdkCall(NamedTuple):
+    """A call that goes ahead: its seal, and what has it at work while it runs."""
+
+    seal: CallSeal
+    inside: Callable[[], AbstractContextManager[None]]
+
+
+CALLS: Final[WeakKeyDictionary[Any, AdkCall]] = WeakKeyDictionary()
 """The calls that go ahead, each by the context that its tool and all callbacks share."""
 
 ADVICE: Final = "let callbacks that change calls be plugins, and stand before `Guarded`"
@@ -75,30 +99,40 @@ ASKING: Final[ContextVar[AdkRequest | None]] = ContextVar("stanchion_google_adk"
 
 
 class Guarded(BasePlugin):
-    """Has everything judged that the agents of an app do: `App(..., plugins=[Guarded(hosted),
+    """Has everything judged that the agents of an app do: `App(..., plugins=[Guarded(shield),
     ...])`.
 
-    It comes first in the list: ADK stops asking plugins at the first that has an answer. Only
-    plugins that change calls stand before it: what is changed after it was judged does not run. It
-    puts a guarded model in the place of each agent's own; that one does nothing by itself where an
-    agent is used without the plugin.
+    Each session works in a run of its own; a run that is given works for all of them. The plugin
+    comes first in the list: ADK stops asking plugins at the first that has an answer. Only plugins
+    that change calls stand before it: what is changed after it was judged does not run. It puts a
+    guarded model in the place of each agent's own; that one does nothing by itself where an agent
+    is used without the plugin.
     """
 
-    def __init__(self, hosted: Hosted) -> None:
+    def __init__(self, given: Any, *, agent: str = "", task: str = "") -> None:
         super().__init__(name="stanchion")
-        self._hosted = hosted
-        self._taken: dict[str, Hosted] = {}
-        self._unrun: set[str] = set()
+        self._works = Works(GOOGLE_ADK, given, AdkPost, agent=agent, task=task)
 
-    def of(self, agent: str) -> Hosted:
-        """The run that an agent works in: its own where it has taken over."""
-        return self._taken.get(agent, self._hosted)
+    def _at(self, context: Any, agent: str) -> AdkPost:
+        """What works for the session that a callback is about."""
+        session = context.session
+        key = "/".join((session.app_name, session.user_id, session.id))
+        return self._works.at(key, agent)
+
+    def _post(self, context: Any) -> AdkPost:
+        return self._at(context._invocation_context, context.agent_name)
+
+    def _of(self, context: Any) -> Hosted:
+        """The run of the agent that a callback is about."""
+        return self._post(context).of(context.agent_name)
 
     async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
         """Judge what the user says."""
-        hosted = self.of(invocation_context.agent.name)
-        parts = [await self._prompted(hosted, part) for part in user_message.parts or []]
-        return user_message.model_copy(update={"parts": parts})
+        name = invocation_context.agent.name
+        hosted = self._at(invocation_context, name).of(name)
+        own = user_message.parts or []
+        parts = [await self._prompted(hosted, part) for part in own]
+        return None if parts == own else user_message.model_copy(update={"parts": parts})
 
     async def _prompted(self, hosted: Hosted, part: Any) -> Any:
         if not part.text:
@@ -108,16 +142,17 @@ class Guarded(BasePlugin):
 
     async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
         """Put a guarded model in the place of an agent's own."""
-        if isinstance(agent, LlmAgent) and not isinstance(agent.canonical_model, GuardedLlm):
-            inner = agent.canonical_model
+        inner = agent.canonical_model if isinstance(agent, LlmAgent) else None
+        if inner is not None and not isinstance(inner, GuardedLlm):
             agent.model = GuardedLlm(model=inner.model, inner=inner)
         executor = getattr(agent, "code_executor", None)
         if executor is not None and not isinstance(executor, BuiltInCodeExecutor):
-            survey(self._hosted.run, [Part("tool", type(executor).__name__, False, agent.name)])
+            part = Part("tool", type(executor).__name__, False, agent.name)
+            survey(self._of(callback_context).run, [part])
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Say for whom the guarded model is asked."""
-        ASKING.set(AdkRequest(self.of(callback_context.agent_name)))
+        ASKING.set(AdkRequest(self._of(callback_context)))
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         """Let nothing pass that no guard has read."""
@@ -139,7 +174,7 @@ class Guarded(BasePlugin):
             )
         confirmed = tool_context.tool_confirmation
         if confirmed is not None and not confirmed.confirmed:
-            self._unrun.add(tool_context.function_call_id)
+            self._left(tool_context)
             return {ERROR: "the user has not confirmed this call"}
         told = await self._judged(tool, tool_args, tool_context)
         if told.proceeds and isinstance(tool, AgentTool):
@@ -149,9 +184,9 @@ class Guarded(BasePlugin):
                 changed = dict(told.content)
                 tool_args.clear()
                 tool_args.update(changed)
-            _seal(tool, tool_args, tool_context)
+            self._seal(tool, tool_args, tool_context)
             return None
-        self._unrun.add(tool_context.function_call_id)
+        self._left(tool_context)
         if isinstance(told.answer[ERROR], WaitingWords) and confirmed is None:
             tool_context.request_confirmation(hint="a person has to answer its ticket")
             tool_context.actions.skip_summarization = True
@@ -159,34 +194,56 @@ class Guarded(BasePlugin):
 
     async def _judged(self, tool: Any, args: dict[str, Any], context: Any) -> Told:
         if tool.name == TRANSFER:
-            return await self._handed_over(str(args.get("agent_name")), {}, context)
-        hosted = self.of(context.agent_name)
-        return await hosted.areport(
+            to = str(args.get("agent_name"))
+            told = await self._handed_over(to, {}, context)
+            if told.proceeds:
+                child = await self._of(context).run.aspawn(to)
+                self._post(context).taken[to] = GOOGLE_ADK.on(child)
+            return told
+        return await self._of(context).areport(
             "tool_call", tool=tool.name, args=dict(args), key=context.function_call_id
         )
 
     async def _handed_over(self, to: str, payload: dict[str, Any], context: Any) -> Told:
         """Judge a handoff; the agent that takes over works in a child run."""
-        hosted = self.of(context.agent_name)
+        hosted = self._of(context)
         told = await hosted.areport("handoff", to=to, payload=dict(payload))
         if told.proceeds:
-            self._taken[to] = GOOGLE_ADK.on(await hosted.run.aspawn(to))
             await hosted.areport("handoff_done", to=to, call=told.decision.id)
         return told
+
+    def _left(self, context: Any) -> None:
+        """Remember that a call did not run: what stands in its result's place is no result."""
+        self._post(context).unrun.add(context.function_call_id)
+
+    def _seal(self, tool: Any, args: dict[str, Any], context: Any) -> None:
+        """Have a tool run with these arguments or not at all: other plugins and the agent's own
+        callbacks come between."""
+        post = self._post(context)
+        inside = partial(self._works.inside, post, post.of(context.agent_name))
+        CALLS[context] = AdkCall(seal_of(tool.name, args), inside)
+        put_round(tool, "run_async", _run_sealed)
 
     async def after_tool_callback(
         self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
     ) -> Any:
-        """Judge what came of a call that ran."""
-        if tool_context.function_call_id in self._unrun or tool.name == TRANSFER:
-            self._unrun.discard(tool_context.function_call_id)
+        """Judge what came of a call that ran; nothing is given back where it stays as it is,
+        because ADK asks no other plugin then."""
+        post = self._post(tool_context)
+        if tool_context.function_call_id in post.unrun or tool.name == TRANSFER:
+            post.unrun.discard(tool_context.function_call_id)
             return None
         hosted, about = self._about(tool, tool_args, tool_context)
         if isinstance(result, dict) and list(result) == [ERROR]:
-            told = await hosted.areport("error", error="error", text=str(result[ERROR]), **about)
-            return {ERROR: told.content} if told.proceeds else told.answer
-        told = await hosted.areport("tool_result", result=result, **about)
-        return told.content if told.proceeds else told.answer
+            said = str(result[ERROR])
+            told = await hosted.areport("error", error="error", text=said, **about)
+            now = {ERROR: told.content} if told.content != said else result
+        else:
+            told = await hosted.areport("tool_result", result=result, **about)
+            now = told.content
+        if not told.proceeds:
+            return told.answer
+        return None if now == result else now
 
     async def on_tool_error_callback(
         self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
@@ -197,15 +254,15 @@ class Guarded(BasePlugin):
         while True:
             told = await hosted.areport("error", error=error, **about)
             if not told.again:
-                self._unrun.add(tool_context.function_call_id)
+                self._left(tool_context)
                 if not told.proceeds:
                     return told.answer
                 return None if told.content == text_of(error) else {ERROR: told.content}
             again = await hosted.areport("tool_call", **about)
             if not again.proceeds:
-                self._unrun.add(tool_context.function_call_id)
+                self._left(tool_context)
                 return again.answer
-            _seal(tool, again.content, tool_context)
+            self._seal(tool, again.content, tool_context)
             try:
                 return await tool.run_async(args=again.content, tool_context=tool_context)
             except Exception as failed:  # noqa: BLE001 - a tool may raise anything
@@ -213,23 +270,18 @@ class Guarded(BasePlugin):
 
     def _about(self, tool: Any, args: Any, context: Any) -> tuple[Hosted, dict[str, Any]]:
         about = {"tool": tool.name, "args": dict(args), "key": context.function_call_id}
-        return self.of(context.agent_name), about
-
-
-def _seal(tool: Any, args: dict[str, Any], context: Any) -> None:
-    """Have a tool run with these arguments or not at all: other plugins and the agent's own
-    callbacks come between."""
-    SEALS[context] = seal_of(tool.name, args)
-    put_round(tool, "run_async", _run_sealed)
+        return self._of(context), about
 
 
 async def _run_sealed(run: Any, tool: Any, *, args: dict[str, Any], tool_context: Any) -> Any:
     """Run a tool, if this is the call that was judged; where an agent is used without the plugin
     none was."""
-    seal = SEALS.get(tool_context)
-    if seal is not None:
-        seal.check(tool.name, args, ADVICE)
-    return await run(args=args, tool_context=tool_context)
+    call = CALLS.get(tool_context)
+    if call is None:
+        return await run(args=args, tool_context=tool_context)
+    call.seal.check(tool.name, args, ADVICE)
+    with call.inside():
+        return await run(args=args, tool_context=tool_context)
 
 
 class GuardedLlm(BaseLlm):
@@ -409,10 +461,9 @@ class AdkCanaryTool(FunctionTool):
 
 async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an app call the canary, with the plugin around it."""
-    async with GOOGLE_ADK.run(shield, agent=TOOL) as hosted:
-        agent = LlmAgent(name=TOOL, model=AdkCanaryModel(model=TOOL), tools=[AdkCanaryTool(body)])
-        runner = InMemoryRunner(app=App(name=TOOL, root_agent=agent, plugins=[Guarded(hosted)]))
-        session = await runner.session_service.create_session(app_name=TOOL, user_id=TOOL)
-        said = types.Content(role="user", parts=[types.Part(text="call it")])
-        async for _ in runner.run_async(user_id=TOOL, session_id=session.id, new_message=said):
-            pass
+    agent = LlmAgent(name=TOOL, model=AdkCanaryModel(model=TOOL), tools=[AdkCanaryTool(body)])
+    runner = InMemoryRunner(app=App(name=TOOL, root_agent=agent, plugins=[Guarded(shield)]))
+    session = await runner.session_service.create_session(app_name=TOOL, user_id=TOOL)
+    said = types.Content(role="user", parts=[types.Part(text="call it")])
+    async for _ in runner.run_async(user_id=TOOL, session_id=session.id, new_message=said):
+        pass

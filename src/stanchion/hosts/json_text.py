@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from stanchion.kernel.regex import regex
 
@@ -21,8 +20,6 @@ _DECODER: Final = json.JSONDecoder()
 
 WIDEST: Final = 200
 """How many characters a value that is written anew has in one line."""
-Edit = tuple[int, int, str]
-"""Where a text changes, and what is there then."""
 
 
 class NotJson(ValueError):
@@ -30,10 +27,10 @@ class NotJson(ValueError):
 
 
 class JsonSpan(NamedTuple):
-    """A member of an object, or an element of an array: where it begins, and where its value
-    does and ends."""
+    """A member of an object, or an element of an array by its number: where it begins, and where
+    its value does and ends."""
 
-    name: str
+    name: str | int
     begins: int
     value: int
     ends: int
@@ -55,12 +52,18 @@ def _blanked(what: re.Pattern[str], text: str) -> str:
     return what.sub(lambda hit: hit[1] or " " * len(hit[0]), text)
 
 
+def _joined(loose: str, behind: str) -> str:
+    """Comments whose member is gone, and what stands behind them: in a line of its own."""
+    ended = behind.lstrip(" \t\r").startswith("\n")
+    return (loose.rstrip() if ended else loose) + behind
+
+
 def places(text: str, depth: int) -> dict[tuple[str, ...], JsonSpan]:
     """The places of values by the names that lead to them, of objects within objects down to a
     depth. The text is one that was read as JSON already; of two members of one name the later one
     counts, as it does there."""
     file = _Layout(text)
-    return dict(_within(file.plain, file.whole[0], (), depth))
+    return dict(_within(file.plain, file.begins, (), depth))
 
 
 def _within(
@@ -68,15 +71,15 @@ def _within(
 ) -> Iterator[tuple[tuple[str, ...], JsonSpan]]:
     if depth and plain[begins] == "{":
         for part in _parts(plain, begins):
-            yield (*path, part.name), part
-            yield from _within(plain, part.value, (*path, part.name), depth - 1)
+            yield (*path, str(part.name)), part
+            yield from _within(plain, part.value, (*path, str(part.name)), depth - 1)
 
 
 def _parts(plain: str, begins: int) -> list[JsonSpan]:
     """What an object or an array has in it, in a text of plain JSON."""
-    found, at = [], _skipped(plain, begins + 1)
+    found, at = list[JsonSpan](), _skipped(plain, begins + 1)
     while plain[at] not in "}]":
-        part, name = at, ""
+        part, name = at, cast("str | int", len(found))
         if plain[begins] == "{":
             name, at = _DECODER.raw_decode(plain, at)
             at = _skipped(plain, plain.index(":", at) + 1)
@@ -96,11 +99,8 @@ def _skipped(plain: str, at: int) -> int:
 def rewritten(text: str, data: dict[str, Any]) -> str:
     """A text with other data: what is equal stays to the letter, what is new is laid out as the
     rest of the file is. Raises `NotJson`."""
-    old, file, made = read_json(text), _Layout(text), text
-    edits = file.edits(*file.whole, old, data)
-    # The last one first; of those at one place the first one stands first.
-    for begins, ends, new in sorted(edits, key=itemgetter(0))[::-1]:
-        made = made[:begins] + new + made[ends:]
+    old, file = read_json(text), _Layout(text)
+    made = text[: file.begins] + file.value(file.begins, file.ends, old, data) + text[file.ends :]
     if read_json(made) != data:
         raise NotJson("its layout is not understood")
     return made
@@ -113,75 +113,66 @@ class _Layout:
         indent = _INDENT.search(text)
         self.text, self._bare = text, _blanked(_COMMENT, text)
         self.plain = _blanked(_LAST_COMMA, self._bare)
-        begins = _skipped(self.plain, 0)
-        self.whole = begins, _DECODER.raw_decode(self.plain, begins)[1]
+        self.begins = _skipped(self.plain, 0)
+        self.ends = _DECODER.raw_decode(self.plain, self.begins)[1]
         self._indent = "  " if indent is None else indent[1]
         self._end = "\r\n" if "\r\n" in text else "\n"
 
-    def edits(self, begins: int, ends: int, old: Any, new: Any) -> Iterator[Edit]:
-        """The edits that make a value another one."""
-        lists = isinstance(old, list) and isinstance(new, list)
+    def value(self, begins: int, ends: int, old: Any, new: Any) -> str:
+        """The text of a value that becomes another one."""
+        text = self.text[begins:ends]
+        if json.dumps(old) == json.dumps(new):
+            return text
+        if isinstance(old, list) and isinstance(new, list):
+            return self._members(begins, ends, dict(enumerate(old)), dict(enumerate(new)))
         if isinstance(old, dict) and isinstance(new, dict):
-            parts = _parts(self.plain, begins)
-            kept = [part for part in parts if part.name in new]
-            # Of two members of one name the later one counts.
-            for name, part in {part.name: part for part in kept}.items():
-                yield from self.edits(part.value, part.ends, old[name], new[name])
-            added = [(f"{json.dumps(name)}: ", one) for name, one in new.items() if name not in old]
-            yield from self._members(begins, ends, parts, kept, added)
-        elif lists and json.dumps(old) == json.dumps(new[: len(old)]):
-            parts = _parts(self.plain, begins)
-            yield from self._members(
-                begins, ends, parts, parts, [("", one) for one in new[len(old) :]]
-            )
-        elif json.dumps(old) != json.dumps(new):
-            lines = "\n" in self.text[begins:ends]
-            flat = isinstance(old, dict | list) and not lines
-            made = self._dumped(new, None if flat else self._margin(begins), WIDEST * (not lines))
-            yield begins, ends, made
+            return self._members(begins, ends, old, new)
+        flat = isinstance(old, dict | list) and "\n" not in text
+        return self._dumped(new, None if flat else self._margin(begins))
 
-    def _members(
-        self,
-        begins: int,
-        ends: int,
-        parts: list[JsonSpan],
-        kept: list[JsonSpan],
-        added: list[tuple[str, Any]],
-    ) -> Iterator[Edit]:
-        """Take out the members that are not kept, each with the space before it and the comma
-        behind it, and put others behind the last one and every comment."""
-        found = {part: _COMMA.match(self._bare, part.ends) for part in parts}
-        commas = {part: hit.end() for part, hit in found.items() if hit is not None}
-        ending = "," if parts and parts[-1] in commas else ""
+    def _members(self, begins: int, ends: int, old: Any, new: Any) -> str:
+        """The text of an object or an array with other members."""
+        made, tail, ending, margin = self._kept(begins, ends, old, new)
+        flat = bool(made) and "\n" not in self.text[begins:ends]
+        added = [name for name in new if name not in old]
+        for name in added:
+            # What is said behind the last member in its line stays there.
+            cut = _blanked(_COMMENT, tail).find(self._end)
+            cut = len(tail.rstrip()) if cut < 0 else cut
+            key = "" if isinstance(name, int) else f"{json.dumps(name)}: "
+            value = self._dumped(new[name], None if flat else margin)
+            made.append(f"{tail[:cut]}{' ' if flat else self._end + margin}{key}{value}")
+            tail = tail[cut:]
+        if added and not flat and "\n" not in tail:
+            tail = self._end + self._margin(begins)
+        body = ",".join(made) + (ending if made else "")
+        return f"{self.text[begins]}{body}{tail}{self.text[ends - 1]}"
+
+    def _kept(self, begins: int, ends: int, old: Any, new: Any) -> tuple[list[str], str, str, str]:
+        """The members that stay, each with what stands before it; what stands behind them, the last
+        comma, and the margin of members. Comments stay where a member goes."""
+        made, at, comma, loose, margin = [], begins + 1, "", "", self._margin(begins) + self._indent
+        parts = _parts(self.plain, begins)
+        # Of two members of one name the later one counts.
+        last = {part.name: part for part in parts}
         for part in parts:
-            if part not in kept:
-                at, behind = len(self.text[: part.begins].rstrip()), commas.get(part, part.ends)
-                # A comment may go on to the end of its line.
-                noted = self._bare[at - 1] == " " and self.text[behind:].lstrip(" \t\r")[:1] != "\n"
-                yield at, behind, self._end if noted else ""
-        last = kept[-1] if kept else None
-        if last is not None and last not in commas and added:
-            yield last.ends, last.ends, ","
-        elif last in commas and not added and not ending:
-            yield commas[last] - 1, commas[last], ""
-        if added:
-            at, outer = len(self.text[: ends - 1].rstrip()), self._margin(begins)
-            flat = last is not None and "\n" not in self.text[begins:ends]
-            begun, tail = " ", ""
-            margin = None
-            if not flat:
-                margin = outer + self._indent
-                if last is not None and not self.text[: last.begins].rpartition("\n")[2].strip():
-                    margin = self._margin(last.begins)
-                begun = self._end + margin
-                tail = "" if "\n" in self.text[at : ends - 1] else self._end + outer
-            made = f",{begun}".join([f"{name}{self._dumped(one, margin)}" for name, one in added])
-            yield at, at, f"{begun}{made}{ending}{tail}"
+            before, behind = self.text[at : part.begins], _COMMA.match(self._bare, part.ends)
+            comma, at = ("", part.ends) if behind is None else (",", behind.end())
+            if part.name not in new:
+                loose += before.rstrip(" \t") if before.strip() else ""
+                continue
+            was = old[part.name]
+            now = new[part.name] if part is last[part.name] else was
+            value = self.value(part.value, part.ends, was, now)
+            name, gap = self.text[part.begins : part.value], self.text[part.ends : at - len(comma)]
+            made.append(f"{_joined(loose, before)}{name}{value}{gap}")
+            margin, loose = before.rpartition("\n")[2] if "\n" in before else margin, ""
+        return made, _joined(loose, self.text[at : ends - 1]), comma, margin
 
-    def _dumped(self, data: Any, margin: str | None, widest: int = WIDEST) -> str:
+    def _dumped(self, data: Any, margin: str | None) -> str:
         """A value as text behind a margin, what is short in one line; all of it without one."""
         line = json.dumps(data, ensure_ascii=False)
-        if margin is None or len(line) <= widest or not isinstance(data, dict | list):
+        if margin is None or len(line) <= WIDEST or not isinstance(data, dict | list):
             return line
         inner = margin + self._indent
         named = isinstance(data, dict)

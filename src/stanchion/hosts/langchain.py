@@ -17,14 +17,28 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, Told, survey, tried
+from stanchion.hosts import (
+    EVERYTHING,
+    Changed,
+    Host,
+    Hosted,
+    Refusal,
+    Told,
+    Works,
+    survey,
+    tried,
+)
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.kernel.stages import Stage
+from stanchion.runtime.run import Run
+from stanchion.runtime.setting import setting
+from stanchion.runtime.shield import Shield
 
-with tried("langchain", "1.4", "2"):
+with tried("langchain", "1.1", "2"):
     from langchain.agents import create_agent
     from langchain.agents.middleware import AgentMiddleware, ModelResponse, hook_config
+    from langchain.agents.structured_output import StructuredOutputError
     from langchain_core.language_models.chat_models import BaseChatModel
     from langchain_core.messages import (
         AIMessage,
@@ -34,14 +48,18 @@ with tried("langchain", "1.4", "2"):
         ToolMessage,
     )
     from langchain_core.outputs import ChatGeneration, ChatResult
+    from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.tools import StructuredTool
-with tried("langgraph", "1.2", "2", of="langchain"):
+with tried("langgraph", "1.0.2", "2", of="langchain"):
     from langgraph.errors import GraphBubbleUp, ParentCommand
     from langgraph.graph import END
     from langgraph.types import Command, Send, interrupt
 
-    from stanchion.hosts.langchain_seals import quietly, runs_as, sealed
+    from stanchion.hosts.langchain_models import REQUESTS, ChatRequest, guarded_model
+    from stanchion.hosts.langchain_seals import asked_alone, runs_as, sealed
 
+RUNTIME: Final = "__pregel_runtime"
+"""Where LangGraph has what it makes for an invocation of a graph."""
 CHECKPOINTER: Final = "__pregel_checkpointer"
 """Where LangGraph has a graph's checkpointer; one that has it elsewhere does not pause, and the
 model is told."""
@@ -57,6 +75,8 @@ class Bubble(msgspec.Struct, frozen=True):
 def as_message(refusal: Refusal) -> Any:
     """A refusal as the model reads it: the result of its call, or the reply in place of the model's
     own. One that waits for a person is handed on as it is, for the middleware to pause at."""
+    if isinstance(refusal.about, ChatRequest):
+        return refusal.about.refuse(str(refusal))
     if refusal.about is None:
         return AIMessage(str(refusal))
     if refusal.waits and refusal.stage is Stage.TOOL_CALL and pauses(refusal.about):
@@ -126,7 +146,7 @@ LANGCHAIN: Final = Host(
     failed=failed,
     guided=SystemMessage,
     pause="resume",
-    stream="buffer",
+    stream="chunk",
 )
 """What LangChain can carry out, and how it says no."""
 
@@ -139,63 +159,87 @@ class Guarded(AgentMiddleware):
     Without one the model reads that it waits.
     """
 
-    def __init__(self, hosted: Hosted) -> None:
+    def __init__(self, given: Shield | Run | Hosted, *, agent: str = "", task: str = "") -> None:
         super().__init__()
-        self._hosted = hosted
+        self._works = Works(LANGCHAIN, given, lambda hosted: hosted, agent=agent, task=task)
+        self._kinds: dict[Any, Any] = {}
+
+    def model(self, model: BaseChatModel) -> Any:
+        """A chat model like this one that judges what it is asked and says, for a node of your own,
+        in the same runs."""
+        return guarded_model(model, self._at_work, self._kinds)
+
+    def _at_work(self, to: object) -> Hosted:
+        """The run of the thread that is at work here, or of its invocation; `to` stands for one
+        outside of a graph."""
+        found = var_child_runnable_config.get()
+        config: Any = {} if found is None else found
+        given, about = config.get("configurable", {}), config.get("metadata", {})
+        thread, runtime = given.get("thread_id"), given.get(RUNTIME)
+        agent = about.get("lc_agent_name")
+        named = agent if isinstance(agent, str) else ""
+        if thread is not None:
+            return self._works.at(str(thread), named)
+        return self._works.tied(to if runtime is None else runtime.stream_writer, named)
 
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Judge what the agent is asked."""
-        return heard(
-            [(one, self._hosted.report("prompt", text=one.text)) for one in asked_in(state)]
-        )
+        hosted = self._at_work(runtime.stream_writer)
+        return heard([(one, hosted.report("prompt", text=one.text)) for one in asked_in(state)])
 
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """The same for async code."""
+        hosted = self._at_work(runtime.stream_writer)
         return heard(
-            [(one, await self._hosted.areport("prompt", text=one.text)) for one in asked_in(state)]
+            [(one, await hosted.areport("prompt", text=one.text)) for one in asked_in(state)]
         )
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Judge a request to the model, and its reply before anybody sees a piece of it."""
-        asking = LangChainRequest(request)
-        survey(self._hosted.run, by_provider(request.tools))
-
-        def ask(messages: Sequence[Any], **_: Any) -> Any:
-            with quietly(request, messages):
-                return asking.took(handler(asking.with_messages(messages)))
-
-        return asking.answered(self._hosted.model(ask, asking.messages, model=asking.model))
+        """Have a request to the model and its reply judged where they leave and come."""
+        survey(self._at_work(request.runtime.stream_writer).run, by_provider(request.tools))
+        asked: list[ChatRequest] = []
+        with asked_alone(), setting(REQUESTS, asked):
+            try:
+                response = handler(request.override(model=self.model(request.model)))
+            except (StructuredOutputError, ValueError):
+                response = None
+                if refusal_in(asked) is None:
+                    raise
+        return answered(response, asked)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """The same for async code."""
-        asking = LangChainRequest(request)
-        survey(self._hosted.run, by_provider(request.tools))
-
-        async def ask(messages: Sequence[Any], **_: Any) -> Any:
-            with quietly(request, messages):
-                return asking.took(await handler(asking.with_messages(messages)))
-
-        return asking.answered(await self._hosted.amodel(ask, asking.messages, model=asking.model))
+        survey(self._at_work(request.runtime.stream_writer).run, by_provider(request.tools))
+        asked: list[ChatRequest] = []
+        with asked_alone(), setting(REQUESTS, asked):
+            try:
+                response = await handler(request.override(model=self.model(request.model)))
+            except (StructuredOutputError, ValueError):
+                response = None
+                if refusal_in(asked) is None:
+                    raise
+        return answered(response, asked)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Judge a call, carry it out as it was decided, and judge what comes of it."""
         call, name = request.tool_call, runs_as(request)
+        hosted = self._at_work(request.runtime.stream_writer)
 
         def carry(args: dict[str, Any]) -> Any:
             try:
-                with sealed(request, args):
+                with self._works.inside(hosted, hosted), sealed(request, args):
                     return handler(request.override(tool_call={**call, "args": args}))
             except GraphBubbleUp as bubble:
                 return Bubble(bubble)
 
-        made = self._hosted.call(name, call["args"], carry, about=request)
+        made = hosted.call(name, call["args"], carry, about=request)
         while isinstance(made, Refusal):
             pause_at(made)
-            made = self._hosted.call(name, call["args"], carry, about=request)
+            made = hosted.call(name, call["args"], carry, about=request)
         for to, payload in handoffs_in(made):
-            told = self._hosted.report("handoff", to=to, payload=payload, about=request)
+            told = hosted.report("handoff", to=to, payload=payload, about=request)
             if not told.proceeds:
                 return told.answer
         return settled(made)
@@ -203,63 +247,48 @@ class Guarded(AgentMiddleware):
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """The same for async code."""
         call, name = request.tool_call, runs_as(request)
+        hosted = self._at_work(request.runtime.stream_writer)
 
         async def carry(args: dict[str, Any]) -> Any:
             try:
-                with sealed(request, args):
+                with self._works.inside(hosted, hosted), sealed(request, args):
                     return await handler(request.override(tool_call={**call, "args": args}))
             except GraphBubbleUp as bubble:
                 return Bubble(bubble)
 
-        made = await self._hosted.acall(name, call["args"], carry, about=request)
+        made = await hosted.acall(name, call["args"], carry, about=request)
         while isinstance(made, Refusal):
             pause_at(made)
-            made = await self._hosted.acall(name, call["args"], carry, about=request)
+            made = await hosted.acall(name, call["args"], carry, about=request)
         for to, payload in handoffs_in(made):
-            told = await self._hosted.areport("handoff", to=to, payload=payload, about=request)
+            told = await hosted.areport("handoff", to=to, payload=payload, about=request)
             if not told.proceeds:
                 return told.answer
         return settled(made)
 
 
-class LangChainRequest:
-    """One request to a model: what is judged of it, and its response with what was judged put
-    back."""
+def refusal_in(asked: Sequence[ChatRequest]) -> AIMessage | None:
+    """The refusal in the place of the last reply, where there is one."""
+    return asked[-1].refusal if asked else None
 
-    def __init__(self, request: Any) -> None:
-        self._request = request
-        self._response: Any = None
-        system = request.system_message
-        self.messages = [*([] if system is None else [system]), *request.messages]
-        named = [getattr(request.model, name, None) for name in ("model_name", "model")]
-        self.model = next((name for name in named if isinstance(name, str)), "")
 
-    def with_messages(self, messages: Sequence[Any]) -> Any:
-        """The request with messages that may have been changed, or have guidance among them."""
-        if self._request.system_message is None:
-            return self._request.override(messages=list(messages))
-        return self._request.override(system_message=messages[0], messages=list(messages[1:]))
+def answered(response: Any, asked: Sequence[ChatRequest]) -> Any:
+    """The response, or the refusal in its place: nothing else of a refused reply goes on, and
+    nothing can be parsed from it."""
+    refusal = refusal_in(asked)
+    if refusal is None:
+        return response
+    result = getattr(response, "result", ())
+    named = {"id": result[0].id, "name": result[0].name} if result else {}
+    return ModelResponse(result=[refusal.model_copy(update=named)])
 
-    def took(self, response: Any) -> AIMessage:
-        """The reply to be judged; raises `TypeError` for a response of another shape."""
-        self._response = (
-            ModelResponse(result=[response]) if isinstance(response, AIMessage) else response
-        )
-        if not isinstance(self._response, ModelResponse) or not isinstance(
-            self._response.result[0], AIMessage
-        ):
-            raise TypeError(f"a model has given a `{type(response).__name__}`")
-        return self._response.result[0]
 
-    def answered(self, reply: Any) -> Any:
-        """The response with the reply that was judged. What was parsed from a reply that was
-        changed is left out."""
-        if self._response is None or not isinstance(reply, AIMessage):
-            return ModelResponse(result=[reply])
-        if reply is self._response.result[0]:
-            return self._response
-        rest = self._response.result[1:] if reply.tool_calls else []
-        return ModelResponse(result=[reply, *rest])
+def guarded(
+    model: BaseChatModel, given: Shield | Run | Hosted, *, agent: str = "", task: str = ""
+) -> Any:
+    """A chat model like this one that judges what it is asked and says, wherever it is used: in a
+    node of a graph, in a chain, alone."""
+    return Guarded(given, agent=agent, task=task).model(model)
 
 
 def pauses(request: Any) -> bool:

@@ -3,17 +3,17 @@ or to be asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
-from langchain_core.language_models.chat_models import BaseChatModel, _format_for_tracing
-from langchain_core.load import dumpd
 from langchain_core.runnables.config import var_child_runnable_config
 
+from stanchion.hosts.langchain_models import BEGUN
 from stanchion.runtime.errors import Ungoverned
+from stanchion.runtime.setting import setting
 
 
 class ToolSeal(BaseCallbackHandler):
@@ -73,63 +73,50 @@ def runs_as(request: Any) -> str:
     return name
 
 
-@contextmanager
-def sealed(request: Any, args: dict[str, Any]) -> Iterator[None]:
+def sealed(request: Any, args: dict[str, Any]) -> AbstractContextManager[None]:
     """Have a tool run with these arguments or not at all."""
-    config, seal = request.runtime.config, ToolSeal(request, args)
+    return _heard_by(ToolSeal(request, args), request.runtime.config, inherit=False)
+
+
+class AskingSeal(BaseCallbackHandler):
+    """Hears each request to a model begin, and stops one to a model that does not judge it."""
+
+    raise_error = True
+    run_inline = True
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, **_: Any) -> None:
+        """Let only the guarded model be asked."""
+        if not BEGUN.get():
+            self.on_llm_start(serialized, [])
+
+    def on_llm_start(self, serialized: Any, prompts: Any, **_: Any) -> None:
+        """A model that takes texts is none that was judged."""
+        if not BEGUN.get():
+            raise Ungoverned(
+                "a middleware has made another request of the one to a model that was judged: put "
+                "`Guarded` behind it, so that what it makes is judged"
+            )
+
+
+@contextmanager
+def asked_alone() -> Iterator[None]:
+    """Have nothing asked but guarded models."""
+    before = var_child_runnable_config.get()
+    config: Any = {} if before is None else dict(before)
+    with _heard_by(AskingSeal(), config), setting(var_child_runnable_config, config):
+        yield
+
+
+@contextmanager
+def _heard_by(seal: BaseCallbackHandler, config: Any, inherit: bool = True) -> Iterator[None]:
+    """Have a seal listen beside all others that a configuration has."""
     before = config.get("callbacks")
     if isinstance(before, BaseCallbackManager):
         config["callbacks"] = before.copy()
-        config["callbacks"].add_handler(seal, inherit=False)
+        config["callbacks"].add_handler(seal, inherit=inherit)
     else:
         config["callbacks"] = [*([] if before is None else before), seal]
     try:
         yield
     finally:
         config["callbacks"] = before
-
-
-class AskingSeal(BaseCallbackHandler):
-    """Hears each request to a model begin, and stops one that is not the request that was
-    judged."""
-
-    raise_error = True
-    run_inline = True
-
-    def __init__(self, model: Any, messages: Sequence[Any]) -> None:
-        self._model = dumpd(model) if isinstance(model, BaseChatModel) else None
-        self._messages = said_in(_format_for_tracing(list(messages)))
-
-    def on_chat_model_start(self, serialized: Any, messages: Any, **_: Any) -> None:
-        """Compare what is about to be asked with what was judged."""
-        if self._model not in (None, serialized) or [said_in(one) for one in messages] != [
-            self._messages
-        ]:
-            self.on_llm_start(serialized, [])
-
-    def on_llm_start(self, serialized: Any, prompts: Any, **_: Any) -> None:
-        """A model that takes texts is none that was judged."""
-        raise Ungoverned(
-            "a middleware has made another request of the one to a model that was judged: put "
-            "`Guarded` behind it, so that what it makes is judged"
-        )
-
-
-def said_in(messages: Sequence[Any]) -> list[dict[str, Any]]:
-    """What messages say; nobody can change it by changing them in place."""
-    return [deepcopy(message.model_dump()) for message in messages]
-
-
-@contextmanager
-def quietly(request: Any, messages: Sequence[Any]) -> Iterator[None]:
-    """Have a model asked this and nothing else, without anybody listening: what streams tokens and
-    events listens by callbacks, and would hear the reply before it is judged. The message that the
-    agent gets is streamed afterwards."""
-    before = var_child_runnable_config.get()
-    token = var_child_runnable_config.set(
-        {**({} if before is None else before), "callbacks": [AskingSeal(request.model, messages)]}
-    )
-    try:
-        yield
-    finally:
-        var_child_runnable_config.reset(token)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
-from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, survey, tried
+from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, Works, survey, tried
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.prompts import Prompts
 from stanchion.hosts.contract.streams import ResponseEvents
@@ -18,8 +19,11 @@ from stanchion.hosts.contract.terms import WaitingWords, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
 from stanchion.runtime.errors import ToolFailed, raise_alone
+from stanchion.runtime.run import Run
+from stanchion.runtime.setting import setting
+from stanchion.runtime.shield import Shield
 
-with tried("openai-agents", "0.24", "0.25"):
+with tried("openai-agents", "0.21", "0.25"):
     from agents import (
         Agent,
         AgentHooks,
@@ -30,11 +34,12 @@ with tried("openai-agents", "0.24", "0.25"):
         RunConfig,
         Runner,
         function_tool,
+        get_current_trace,
         handoff,
     )
     from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
     from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model
-    from agents.util._approvals import evaluate_function_tool_approval
+    from agents.util import _approvals
 
 RUN_HERE: Final = frozenset(
     {"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"}
@@ -62,6 +67,8 @@ class SdkPost:
     def __init__(self, hosted: Hosted) -> None:
         self.hosted = hosted
         self.taken: dict[str, Hosted] = {}
+        self.surveyed: set[str] = set()
+        """The agents whose tools were looked at."""
         self.prompts = Prompts()
         self.unasked = 0
         """How many replies have come beyond the requests that were judged."""
@@ -71,8 +78,10 @@ class SdkPost:
         return self.taken.get(agent, self.hosted)
 
 
-WITHIN: Final[ContextVar[SdkPost | None]] = ContextVar("stanchion_openai_agents", default=None)
-"""The post of an agent that is run as a tool."""
+AT_WORK: Final[ContextVar[tuple[Any, SdkPost] | None]] = ContextVar(
+    "stanchion_openai_agents", default=None
+)
+"""What is at work in a run of the SDK, and for whom: each turn says so before it asks."""
 
 
 @dataclass
@@ -99,11 +108,13 @@ class GuardedAgent(Agent[Any]):
         return made
 
     async def get_all_tools(self, run_context: Any) -> list[Any]:
-        """All tools, with those of MCP servers: each is judged."""
-        return [
-            _tool(self.guarding.post, self.name, tool)
+        """All tools, with those of MCP servers: each is judged, in the run of this context."""
+        tools = [
+            _tool(self.guarding, self.name, tool)
             for tool in await super().get_all_tools(run_context)
         ]
+        self.guarding.begin(self.name, tools, run_context)
+        return tools
 
 
 class Handoffs(list[Any]):
@@ -112,13 +123,33 @@ class Handoffs(list[Any]):
 
 
 class Guarding:
-    """How the agents of a run are guarded: each of them once."""
+    """How agents are guarded, each of them once, and in which runs they work."""
 
-    def __init__(self, post: SdkPost, provider: Any) -> None:
-        self.post, self.provider = post, provider
+    def __init__(self, given: Any, task: str, provider: Any) -> None:
+        self.works = Works(OPENAI_AGENTS, given, SdkPost, task=task)
+        self.given = given.run if isinstance(given, Hosted) else given
+        self.provider = MultiProvider() if provider is None else provider
         self._known: dict[int, tuple[Any, GuardedAgent]] = {}
         """Each guarded agent by the id of the one that it was made from, which is kept so that no
         other has its id."""
+
+    def begin(self, agent: str, tools: list[Any], context: Any) -> None:
+        """Have a turn work in the run of its conversation, which the SDK calls a group of traces,
+        or else in one for its own context."""
+        group = getattr(get_current_trace(), "group_id", None)
+        post = self.works.at(group, agent) if group else self.works.tied(context, agent)
+        AT_WORK.set((self.works, post))
+        if agent not in post.surveyed and post.hosted.run is not self.given:
+            post.surveyed.add(agent)
+            survey(post.hosted.run, _parts(agent, tools))
+
+    @property
+    def now(self) -> SdkPost:
+        """What is at work here; raises `Ungoverned` where nothing is."""
+        at_work = AT_WORK.get()
+        if at_work is None or at_work[0] is not self.works:
+            return self.works.now
+        return at_work[1]
 
     def agent(self, agent: Any) -> GuardedAgent:
         """The guarded agent for an agent."""
@@ -132,12 +163,8 @@ class Guarding:
             **{one.name: getattr(agent, one.name) for one in fields(agent) if one.init}
         )
         self._known[id(agent)] = agent, made
-        made.tools = [_tool(self.post, agent.name, tool) for tool in agent.tools]
-        # The others are run by the provider, who asks nobody here.
-        parts = [
-            Part("tool", one.name, isinstance(one, FunctionTool), agent.name) for one in made.tools
-        ]
-        survey(self.post.hosted.run, parts)
+        made.tools = [_tool(self, agent.name, tool) for tool in agent.tools]
+        survey(self.given, _parts(agent.name, made.tools))
         made.guarding = self
         self.of(made, "handoffs", made.handoffs)
         return made
@@ -147,11 +174,9 @@ class Guarding:
         match name:
             case "model":
                 ready = isinstance(given, GuardedSdkModel)
-                return (
-                    given if ready else GuardedSdkModel(self.post, agent.name, given, self.provider)
-                )
+                return given if ready else GuardedSdkModel(self, agent.name, given)
             case "hooks":
-                return given if isinstance(given, Watched) else Watched(self.post, given)
+                return given if isinstance(given, Watched) else Watched(self, given)
         own = given if isinstance(given, Handoffs) else Handoffs(given)
         for place, one in enumerate(own):
             if not isinstance(one, GuardedHandoff):
@@ -163,8 +188,8 @@ class Watched(AgentHooks[Any]):
     """The hooks of an agent, and a look at each reply: one that was not judged came from a model of
     somebody else's."""
 
-    def __init__(self, post: SdkPost, own: Any) -> None:
-        self._post, self._own = post, AgentHooks() if own is None else own
+    def __init__(self, guarding: Guarding, own: Any) -> None:
+        self._guarding, self._own = guarding, AgentHooks() if own is None else own
 
     def __getattribute__(self, name: str) -> Any:
         named = name.startswith("on_") and name != "on_llm_end"
@@ -172,7 +197,7 @@ class Watched(AgentHooks[Any]):
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """Let nothing pass that no guard has read."""
-        at_work = _now(self._post)
+        at_work = self._guarding.now
         at_work.unasked += 1
         if at_work.unasked > 0:
             raise RuntimeError(
@@ -182,27 +207,28 @@ class Watched(AgentHooks[Any]):
         await self._own.on_llm_end(context, agent, response)
 
 
-def guarded(agent: Agent[Any], hosted: Hosted, provider: Any = None) -> GuardedAgent:
+def guarded(
+    agent: Agent[Any],
+    shield: Shield | Run | Hosted,
+    provider: Any = None,
+    *,
+    task: str = "",
+) -> GuardedAgent:
     """An agent like this one that is judged, with all agents that it can hand over to.
 
-    Models that agents name by a text come from `provider`, which is the SDK's own unless another is
-    given. Raises `TypeError` for tools that run in this process and cannot be judged, and for
-    agents of other kinds.
+    With a shield each conversation works in a run of its own: that of `RunConfig(group_id=...)`, or
+    else of each `Runner.run`. Models that agents name by a text come from `provider`, which is the
+    SDK's own unless another is given. Raises `TypeError` for tools that run in this process and
+    cannot be judged, and for agents of other kinds.
     """
-    return Guarding(SdkPost(hosted), MultiProvider() if provider is None else provider).agent(agent)
-
-
-def _now(post: SdkPost) -> SdkPost:
-    """The post at work: that of an agent which is run as a tool, or that of the whole run."""
-    within = WITHIN.get()
-    return post if within is None else within
+    return Guarding(shield, task, provider).agent(agent)
 
 
 class GuardedTool:
     """Runs a tool, judged; it asks before, and tells after."""
 
-    def __init__(self, post: SdkPost, agent: str, tool: Any) -> None:
-        self._post, self._agent, self._tool = post, agent, tool
+    def __init__(self, guarding: Guarding, agent: str, tool: Any) -> None:
+        self._guarding, self._agent, self._tool = guarding, agent, tool
         bare = replace(
             tool, _failure_error_function=None, _use_default_failure_error_function=False
         )
@@ -210,42 +236,48 @@ class GuardedTool:
 
     async def waits(self, context: Any, args: dict[str, Any], call: str) -> bool:
         """Whether a person has to be asked first: the run stands still then."""
-        own = await evaluate_function_tool_approval(self._tool, context, json.dumps(args), call)
-        if own.outcome == "require_approval":
+        if await _wants_approval(self._tool, context, args, call):
             return True
-        told = await self._hosted.areport("tool_call", tool=self._tool.name, args=args, key=call)
+        hosted = self._guarding.now.of(self._agent)
+        told = await hosted.areport("tool_call", tool=self._tool.name, args=args, key=call)
         return isinstance(told.answer, WaitingWords)
 
     async def __call__(self, context: Any, text: str) -> Any:
         """Run the call, and give what the model may read."""
+        at_work = self._guarding.now
+        hosted = at_work.of(self._agent)
         while True:
             about: dict[str, Any] = {
                 "tool": self._tool.name,
                 "args": _arguments(text),
                 "key": context.tool_call_id,
             }
-            told = await self._hosted.areport("tool_call", **about)
+            told = await hosted.areport("tool_call", **about)
             if not told.proceeds:
                 return str(told.answer)
             about["args"] = told.content
             try:
-                came = await self._run(context, json.dumps(told.content))
+                with self._inside(at_work, hosted):
+                    came = await self._run(context, json.dumps(told.content))
             except asyncio.CancelledError:
-                await self._hosted.areport(
+                await hosted.areport(
                     "error", error="CancelledError", text="it was cut off", **about
                 )
                 raise
             except Exception as error:  # noqa: BLE001 - a tool may raise anything
-                failed = await self._hosted.areport("error", error=error, **about)
+                failed = await hosted.areport("error", error=error, **about)
                 if not failed.again:
                     return await self._failed(context, error, failed)
                 continue
-            told = await self._hosted.areport("tool_result", result=came, **about)
+            told = await hosted.areport("tool_result", result=came, **about)
             return told.content if told.proceeds else told.answer
 
-    @property
-    def _hosted(self) -> Hosted:
-        return _now(self._post).of(self._agent)
+    @contextmanager
+    def _inside(self, at_work: SdkPost, hosted: Hosted) -> Iterator[None]:
+        """While the tool runs, agents that begin there work for this one."""
+        works = self._guarding.works
+        with works.inside(at_work, hosted), setting(AT_WORK, (works, at_work)):
+            yield
 
     async def _failed(self, context: Any, error: Exception, failed: Any) -> Any:
         """A failure as the tool hands it on: as words for the model, or raised."""
@@ -266,26 +298,21 @@ class GuardedTool:
         if not isinstance(other, GuardedAgent):
             raise TypeError(
                 f"the tool `{self._tool.name}` runs the agent `{other.name}` unguarded: make it "
-                f"with `guarded({other.name}, hosted).as_tool(...)`"
+                f"with `guarded({other.name}, shield).as_tool(...)`"
             )
 
         async def run(context: Any, text: str) -> Any:
-            hosted = self._hosted
+            hosted = self._guarding.now.of(self._agent)
             told = await hosted.areport("handoff", to=other.name, payload=json.loads(text))
             if not told.proceeds:
                 return told.answer
-            async with await hosted.run.aspawn(other.name) as child:
-                await hosted.areport("handoff_done", to=other.name, call=told.decision.id)
-                before = WITHIN.set(SdkPost(OPENAI_AGENTS.on(child)))
-                try:
-                    return await bare.on_invoke_tool(context, json.dumps(told.content))
-                finally:
-                    WITHIN.reset(before)
+            await hosted.areport("handoff_done", to=other.name, call=told.decision.id)
+            return await bare.on_invoke_tool(context, json.dumps(told.content))
 
         return run
 
 
-def _tool(post: SdkPost, agent: str, tool: Any) -> Any:
+def _tool(guarding: Guarding, agent: str, tool: Any) -> Any:
     if type(tool).__name__ in RUN_HERE:
         raise TypeError(
             f"the tool `{tool.name}` runs here and cannot be judged: give a function tool in its "
@@ -293,8 +320,23 @@ def _tool(post: SdkPost, agent: str, tool: Any) -> Any:
         )
     if not isinstance(tool, FunctionTool) or isinstance(tool.on_invoke_tool, GuardedTool):
         return tool
-    judged = GuardedTool(post, agent, tool)
+    judged = GuardedTool(guarding, agent, tool)
     return replace(tool, on_invoke_tool=judged, needs_approval=judged.waits)
+
+
+async def _wants_approval(tool: Any, context: Any, args: dict[str, Any], call: str) -> bool:
+    """Whether a tool itself wants a person to be asked."""
+    asked = getattr(_approvals, "evaluate_function_tool_approval", None)  # since 0.23
+    if asked is None:
+        wanted = _approvals.evaluate_needs_approval_setting
+        return bool(await wanted(tool.needs_approval, context, args, call))
+    return bool((await asked(tool, context, json.dumps(args), call)).outcome == "require_approval")
+
+
+def _parts(agent: str, tools: list[Any]) -> list[Part]:
+    """The tools of an agent: those that are no functions are run by the provider, who asks nobody
+    here."""
+    return [Part("tool", one.name, isinstance(one, FunctionTool), agent) for one in tools]
 
 
 def _arguments(text: str) -> Any:
@@ -321,7 +363,7 @@ def _handoff(guarding: Guarding, source: GuardedAgent, given: Any) -> Any:
     target = None if other is None else guarding.agent(other)
 
     async def invoke(context: Any, text: str) -> Any:
-        at_work = _now(guarding.post)
+        at_work = guarding.now
         hosted = at_work.of(source.name)
         payload = _arguments(text)
         told = await hosted.areport("handoff", to=own.agent_name, payload=payload)
@@ -343,8 +385,8 @@ def _handoff(guarding: Guarding, source: GuardedAgent, given: Any) -> Any:
 class GuardedSdkModel(Model):
     """A model whose requests and replies are judged, piece by piece where they are streamed."""
 
-    def __init__(self, post: SdkPost, agent: str, model: Any, provider: Any) -> None:
-        self._post, self._agent, self._given, self._provider = post, agent, model, provider
+    def __init__(self, guarding: Guarding, agent: str, model: Any) -> None:
+        self._guarding, self._agent, self._given = guarding, agent, model
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
@@ -364,7 +406,7 @@ class GuardedSdkModel(Model):
     def model(self) -> Any:
         """The model itself."""
         if not isinstance(self._given, Model):
-            self._given = self._provider.get_model(self._given)
+            self._given = self._guarding.provider.get_model(self._given)
         return self._given
 
     async def get_response(
@@ -376,7 +418,9 @@ class GuardedSdkModel(Model):
             model, settings = self._as_decided(model_settings, given)
             return await model.get_response(*_request(messages), settings, *rest, **more)
 
-        return await self._judged(ask, system_instructions, input, model_settings)
+        reply = await self._judged(ask, system_instructions, input, model_settings)
+        self._guarding.now.unasked -= 1
+        return reply
 
     async def stream_response(
         self, system_instructions: Any, input: Any, model_settings: Any, *rest: Any, **more: Any
@@ -390,13 +434,19 @@ class GuardedSdkModel(Model):
                 model.stream_response(*_request(messages), settings, *rest, **more)
             )
 
-        async for piece in await self._judged(ask, system_instructions, input, model_settings):
-            for event in reply.passed_on(piece):
-                yield event
+        at_work = self._guarding.now
+        pieces = await self._judged(ask, system_instructions, input, model_settings)
+        at_work.unasked -= 1
+        try:
+            async for piece in pieces:
+                for event in reply.passed_on(piece):
+                    yield event
+        except (Exception, asyncio.CancelledError):
+            at_work.unasked += 1  # of this one no end is told
+            raise
 
     async def _judged(self, ask: Any, instructions: str | None, given: Any, settings: Any) -> Any:
-        at_work = _now(self._post)
-        at_work.unasked -= 1
+        at_work = self._guarding.now
         hosted = at_work.of(self._agent)
         items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
         sent = await at_work.prompts.judged(hosted, items)
@@ -414,9 +464,8 @@ class GuardedSdkModel(Model):
     def _as_decided(self, settings: Any, given: dict[str, Any]) -> tuple[Any, Any]:
         """The model and the settings to ask with: a policy may have named a lesser model."""
         lesser = given.pop("model", None)
-        return (self.model if lesser is None else self._provider.get_model(lesser)), replace(
-            settings, **given
-        )
+        model = self.model if lesser is None else self._guarding.provider.get_model(lesser)
+        return model, replace(settings, **given)
 
 
 def _request(messages: list[Any]) -> tuple[str | None, list[Any]]:

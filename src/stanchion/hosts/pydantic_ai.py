@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, get_args
 
@@ -13,10 +13,11 @@ from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Part, Refusal, su
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.sealing import sealed
 from stanchion.hosts.contract.streams import InOrder
+from stanchion.hosts.contract.works import Works
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed as Withheld, raise_alone
 
-with tried("pydantic-ai-slim", "2.66", "3"):
+with tried("pydantic-ai-slim", "2.62", "2.69"):
     from pydantic_ai import Agent
     from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, CombinedCapability
     from pydantic_ai.exceptions import (
@@ -49,18 +50,14 @@ with tried("pydantic-ai-slim", "2.66", "3"):
 
     from stanchion.hosts.pydantic_ai_calls import OutputCall, SealedOutput, SealedToolset
 
-INSIDE: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_pydantic_ai", default=None)
-"""The run of the agent that is at work here: an agent that is run by one of its tools is its
-sub-agent."""
-
 NOTHING: Final = TextPartDelta("")
 """A piece of a stream that is held back."""
 
-KEPT: Final = (
+KEPT: Final = frozenset({
     "provider_response_id", "provider_details", "canonical_system", "finish_reason", "state",
     "metadata", "failed_attempts", "_usage", "_usage_received",
-)  # fmt: skip
-"""What a stream knows beside its parts."""
+})  # fmt: skip
+"""What a stream knows beside its parts; not each version has all of it."""
 
 
 def refused(refusal: Refusal) -> Any:
@@ -113,15 +110,26 @@ PYDANTIC_AI: Final = Host(
 
 @dataclass
 class Guarded(AbstractCapability[Any]):
-    """Has everything judged that an agent does: `Agent(..., capabilities=[Guarded(hosted)])`.
+    """Has everything judged that an agent does: `Agent(..., capabilities=[Guarded(shield)])`.
 
-    Give it to sub-agents too. Where a tool of a guarded agent runs a guarded agent, that is a
-    handoff, and the sub-agent works in a run of its own, a child of its caller's.
+    Each conversation works in a run of its own; a run that is given works for all of them. Give
+    the capability to sub-agents too. Where a tool of a guarded agent runs a guarded agent, that is
+    a handoff, and the sub-agent works in a run of its own, a child of its caller's.
     """
 
-    hosted: Hosted
+    given: Any
+    agent: str = ""
+    task: str = ""
+    works: Works[Hosted] = field(init=False, repr=False)
+    hosted: Hosted = field(init=False, repr=False)
+    """The run of this run of the agent."""
     prompts: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """What the model reads in the place of each prompt."""
+
+    def __post_init__(self) -> None:
+        self.works = Works(
+            PYDANTIC_AI, self.given, lambda hosted: hosted, agent=self.agent, task=self.task
+        )
 
     def get_ordering(self) -> CapabilityOrdering:
         """Outermost: what others make of a call or of its result is judged too."""
@@ -129,22 +137,30 @@ class Guarded(AbstractCapability[Any]):
 
     async def for_run(self, ctx: Any) -> AbstractCapability[Any]:
         """Each run of the agent has one of its own."""
-        return CombinedCapability([Guarded(self.hosted), SealedOutput()])
+        own = copy(self)
+        own.prompts = {}
+        return CombinedCapability([own, SealedOutput()])
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         """Judge the prompt; where another agent's tool runs this one, first judge that the work is
         handed over."""
-        caller = INSIDE.get()
-        if caller is None:
-            return await self._prompted(ctx.prompt, handler)
         name = "agent" if ctx.agent is None or not ctx.agent.name else ctx.agent.name
-        given = {str(place): text for place, text in enumerate(_texts(ctx.prompt))}
-        told = await caller.areport("handoff", to=name, payload=given)
-        self.prompts = {text: told.content[place] for place, text in given.items()}
-        async with await caller.run.aspawn(name) as child:
-            await caller.areport("handoff_done", to=name, call=told.decision.id)
-            self.hosted = PYDANTIC_AI.on(child)
+        caller, handed = self.works.around, ""
+        if caller is not None:
+            given = {str(place): text for place, text in enumerate(_texts(ctx.prompt))}
+            told = await caller.areport("handoff", to=name, payload=given)
+            self.prompts = {text: told.content[place] for place, text in given.items()}
+            handed = told.decision.id
+        work = self.works.begin(name, ctx.conversation_id if caller is None else "")
+        self.hosted = work.hosted
+        try:
+            if caller is not None:
+                await caller.areport("handoff_done", to=name, call=handed)
             return await self._prompted(ctx.prompt, handler)
+        finally:
+            over = self.works.end(work)
+            if over is not None:
+                await over.aclose()
 
     async def _prompted(self, prompt: Any, handler: Any) -> Any:
         for text in _texts(prompt):
@@ -182,22 +198,19 @@ class Guarded(AbstractCapability[Any]):
 
         async def carry(given: dict[str, Any]) -> Any:
             nonlocal signal
-            INSIDE.set(self.hosted)
             try:
-                return await run(given)
+                with self.works.inside(self.hosted, self.hosted):
+                    return await run(given)
             except SkipToolExecution as skipped:
                 return skipped.result
             except Exception as error:
                 signal = error
                 raise
 
-        before = INSIDE.get()
         try:
             return await self.hosted.acall(tool, args, carry, about=about)
         except Withheld as withheld:
             raise_alone(_said(signal, str(withheld)))
-        finally:
-            INSIDE.set(before)
 
     def get_wrapper_toolset(self, toolset: Any) -> Any:
         """Run tools as they were judged."""
@@ -304,7 +317,8 @@ class GuardedStream(StreamedResponse):
                 if not isinstance(made, PartDeltaEvent) or made.delta != NOTHING:
                     yield made
         for name in KEPT:
-            setattr(self, name, getattr(self.source, name))
+            if hasattr(self.source, name):
+                setattr(self, name, getattr(self.source, name))
 
     async def close_stream(self) -> None:
         """Close the model's own stream."""
@@ -422,12 +436,11 @@ def _said(error: Exception | None, text: str) -> Exception:
 
 async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an agent call the canary, with the capability around it."""
-    async with PYDANTIC_AI.run(shield, agent=TOOL) as hosted:
-        tool: Any = Tool(body, name=TOOL, description="must not run")
-        agent: Any = Agent(
-            FunctionModel(_canary_asks), name=TOOL, tools=[tool], capabilities=[Guarded(hosted)]
-        )
-        await agent.run("call it")
+    tool: Any = Tool(body, name=TOOL, description="must not run")
+    agent: Any = Agent(
+        FunctionModel(_canary_asks), name=TOOL, tools=[tool], capabilities=[Guarded(shield)]
+    )
+    await agent.run("call it")
 
 
 def _canary_asks(messages: list[Any], _info: Any) -> ModelResponse:

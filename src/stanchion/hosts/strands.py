@@ -3,26 +3,34 @@ sub-agents judged."""
 
 from __future__ import annotations
 
+from asyncio import Queue, create_task, wait
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from functools import partial
+from inspect import getclosurevars
 from typing import Any, Final
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, tried
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.prompts import Prompts
 from stanchion.hosts.contract.sealing import sealed, unbroken
 from stanchion.hosts.contract.streams import InOrder
+from stanchion.hosts.contract.works import Works
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed
 
-with tried("strands-agents", "1.62", "2"):
+with tried("strands-agents", "1.62", "1.63"):
     from strands import Agent, tool
     from strands.agent._agent_as_tool import _AgentAsTool
     from strands.middleware import ExecuteToolStage, InvokeModelStage
     from strands.models import Model
     from strands.plugins import Plugin
-    from strands.types._events import ToolInterruptEvent, ToolResultEvent
+    from strands.types._events import (
+        AgentAsToolStreamEvent,
+        ToolInterruptEvent,
+        ToolResultEvent,
+        ToolStreamEvent,
+    )
 
 HAND_OVER: Final = "handoff_to_agent"
 """The tool by which agents of a swarm hand over to each other."""
@@ -84,21 +92,37 @@ STRANDS: Final = Host(
 )
 
 
-class Guarded(Plugin):
-    """Has everything judged that an agent does: `Agent(..., plugins=[Guarded(hosted)])`.
+class StrandsPost:
+    """What works for an agent: its run, what users have said to it, and which agent that is where
+    it was begun for one."""
 
-    A sub-agent that is a tool is guarded with it. Give it to every agent of a swarm or a graph.
-    `models` are those that a policy may name for a lesser request.
+    def __init__(self, hosted: Hosted) -> None:
+        self.hosted, self.prompts = hosted, Prompts()
+        self.agent: Any = None
+
+
+class Guarded(Plugin):
+    """Has everything judged that an agent does: `Agent(..., plugins=[Guarded(shield)])`.
+
+    Each agent works in a run of its own, or in that of its session where it has a session manager;
+    a run that is given works for all of them. A sub-agent that is a tool is guarded with its
+    caller. Give the plugin to every agent of a swarm or a graph. `models` are those that a policy
+    may name for a lesser request.
     """
 
-    def __init__(self, hosted: Hosted, models: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        given: Any,
+        models: Mapping[str, Any] | None = None,
+        *,
+        agent: str = "",
+        task: str = "",
+    ) -> None:
         super().__init__()
-        self._hosted = hosted
+        self._works = Works(STRANDS, given, StrandsPost, agent=agent, task=task)
         self._models = {} if models is None else dict(models)
         self._agents: WeakSet[Any] = WeakSet()
-        self._within: dict[int, Hosted] = {}
-        self._taken: dict[str, Hosted] = {}
-        self._prompts = Prompts()
+        self._taken: WeakKeyDictionary[Any, StrandsPost] = WeakKeyDictionary()
 
     @property
     def name(self) -> str:
@@ -120,13 +144,36 @@ class Guarded(Plugin):
         guarding = {ExecuteToolStage: self._as_judged, InvokeModelStage: self._ask_model}.get(stage)
         return compose(stage, terminal if guarding is None else partial(guarding, terminal))
 
-    def _of(self, agent: Any) -> Hosted:
-        """The run that an agent works in: its own where it was called or has taken over."""
-        return self._within.get(id(agent), self._taken.get(agent.name, self._hosted))
+    def _of(self, agent: Any) -> StrandsPost:
+        """What works for an agent: its own where it was called or has taken over."""
+        around = self._works.around
+        if around is not None and around.agent is agent:
+            return around
+        if agent in self._taken:
+            return self._taken[agent]
+        session = getattr(getattr(agent, "_session_manager", None), "session_id", "")
+        if session:
+            return self._works.at(f"{session}/{agent.agent_id}", agent.name)
+        return self._works.tied(agent, agent.name)
 
     async def _run_tool(self, context: Any, next_fn: Any) -> AsyncGenerator[Any, None]:
-        """Judge a call, run it, and judge what comes of it."""
-        hosted, name, came = self._of(context.agent), _runs_as(context), None
+        """Judge a call, run it, and judge what comes of it; what it tells while it runs goes on at
+        once."""
+        told: Queue[Any] = Queue()
+        doing = create_task(self._done(context, next_fn, told))
+        doing.add_done_callback(told.put_nowait)
+        try:
+            while (event := await told.get()) is not doing:
+                yield event
+            yield doing.result()
+        finally:
+            doing.cancel()
+            await wait([doing])
+
+    async def _done(self, context: Any, next_fn: Any, told: Queue[Any]) -> Any:
+        """The result of a call, when it has run as it was judged."""
+        post, name, came = self._of(context.agent), _runs_as(context), None
+        hosted = post.hosted
 
         async def carry(args: dict[str, Any]) -> Any:
             nonlocal came
@@ -136,36 +183,36 @@ class Guarded(Plugin):
                 ):
                     if isinstance(event, ToolResultEvent | ToolInterruptEvent):
                         came = event
+                    else:
+                        await _tell(hosted, name, event, told)
             if isinstance(came, ToolResultEvent) and came.exception is not None:
                 raise came.exception
             return came
 
-        async def delegate(args: dict[str, Any]) -> Any:
-            other = context.tool.agent
-            told = await hosted.areport("handoff", to=other.name, payload=args, about=context)
-            if not told.proceeds:
-                return told.answer
-            self.init_agent(other)
-            async with await hosted.run.aspawn(other.name) as child:
-                await hosted.areport("handoff_done", to=other.name, call=told.decision.id)
-                self._within[id(other)] = STRANDS.on(child)
-                try:
-                    return await carry(told.content)
-                finally:
-                    del self._within[id(other)]
+        async def run(args: dict[str, Any]) -> Any:
+            with self._works.inside(post, hosted):
+                if not isinstance(context.tool, _AgentAsTool):
+                    return await carry(args)
+                other = context.tool.agent
+                handed = await hosted.areport("handoff", to=other.name, payload=args, about=context)
+                if not handed.proceeds:
+                    return handed.answer
+                self.init_agent(other)
+                async with self._works.during(other.name) as child:
+                    child.agent = other
+                    await hosted.areport("handoff_done", to=other.name, call=handed.decision.id)
+                    return await carry(handed.content)
 
         if name == HAND_OVER:
-            yield await self._handed_over(hosted, context, carry)
-        else:
-            doing = delegate if isinstance(context.tool, _AgentAsTool) else carry
-            try:
-                yield await hosted.acall(name, context.tool_use["input"], doing, about=context)
-            except ToolFailed as withheld:
-                yield _result(context, f"Error: {withheld}", "error")
-            except Exception as error:
-                if not isinstance(came, ToolResultEvent) or error is not came.exception:
-                    raise
-                yield came
+            return await self._handed_over(hosted, context, carry)
+        try:
+            return await hosted.acall(name, context.tool_use["input"], run, about=context)
+        except ToolFailed as withheld:
+            return _result(context, f"Error: {withheld}", "error")
+        except Exception as error:
+            if not isinstance(came, ToolResultEvent) or error is not came.exception:
+                raise
+            return came
 
     async def _handed_over(self, hosted: Hosted, context: Any, carry: Any) -> Any:
         """Judge that an agent of a swarm hands over; the other one works in a child run."""
@@ -176,7 +223,8 @@ class Guarded(Plugin):
             return told.answer
         came = await carry({**told.content, "agent_name": to})
         if not failed(came):
-            self._taken[to] = STRANDS.on(await hosted.run.aspawn(to))
+            child = StrandsPost(STRANDS.on(await hosted.run.aspawn(to)))
+            self._taken[_agent_of(context.tool, to)] = child
             await hosted.areport("handoff_done", to=to, call=told.decision.id)
         return came
 
@@ -188,8 +236,8 @@ class Guarded(Plugin):
 
     async def _ask_model(self, terminal: Any, context: Any) -> AsyncGenerator[Any, None]:
         """Have a guarded model asked in the place of the one that would be asked."""
-        hosted = self._of(context.agent)
-        model = GuardedStrandsModel(context.model, hosted, self._prompts, self._models)
+        post = self._of(context.agent)
+        model = GuardedStrandsModel(context.model, post.hosted, post.prompts, self._models)
         async for event in terminal(context.replace(model=model)):
             yield event
 
@@ -199,6 +247,25 @@ def _runs_as(context: Any) -> str:
     one asked for."""
     name: str = context.tool_use["name"] if context.tool is None else context.tool.tool_name
     return name
+
+
+def _agent_of(tool: Any, name: str) -> Any:
+    """The agent of that name in the swarm whose tool this is."""
+    swarm = getclosurevars(tool._tool_func).nonlocals["swarm_ref"]
+    return swarm.nodes[name].executor
+
+
+async def _tell(hosted: Hosted, tool: str, event: Any, told: Queue[Any]) -> None:
+    """Pass on what a tool tells while it runs, as it is decided; what a sub-agent tells was judged
+    in its own run."""
+    if isinstance(event, ToolStreamEvent) and not isinstance(event, AgentAsToolStreamEvent):
+        said = event["tool_stream_event"]
+        judged = await hosted.areport("tool_result", tool=tool, result=said["data"])
+        if not judged.proceeds:
+            return
+        if judged.content != said["data"]:
+            event = ToolStreamEvent(said["tool_use"], judged.content)
+    told.put_nowait(event)
 
 
 class GuardedStrandsModel(Model):
@@ -391,13 +458,12 @@ class StrandsCanaryModel(Model):
 
 async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an agent call the canary, with the plugin around it."""
-    async with STRANDS.run(shield, agent=TOOL) as hosted:
-        tools: list[Any] = [tool(body, name=TOOL, description="must not run")]
-        agent = Agent(
-            StrandsCanaryModel(),
-            name=TOOL,
-            tools=tools,
-            callback_handler=None,
-            plugins=[Guarded(hosted)],
-        )
-        await agent.invoke_async("call it")
+    tools: list[Any] = [tool(body, name=TOOL, description="must not run")]
+    agent = Agent(
+        StrandsCanaryModel(),
+        name=TOOL,
+        tools=tools,
+        callback_handler=None,
+        plugins=[Guarded(shield)],
+    )
+    await agent.invoke_async("call it")

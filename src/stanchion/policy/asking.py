@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.values import Cure
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Pause
 from stanchion.kernel.guard import Kind, Placed
@@ -48,6 +49,8 @@ REMEDIES: Final = {
     )
 }
 
+CURES: Final = {"ask.above": (Cure("/tools/{guard.tool}/ask/above", "{3}"),)}
+
 
 class AskPerson(msgspec.Struct, frozen=True):
     """Waits for a person before a tool runs: always, or where a number is above a limit; where the
@@ -60,6 +63,7 @@ class AskPerson(msgspec.Struct, frozen=True):
     # Before guards that may ask as well: whom this one asks is what the policy says of the tool.
     priority: ClassVar = 3
     remedies: ClassVar = REMEDIES
+    cures: ClassVar = CURES
 
     tool: str
     asks: AskEntry

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from stanchion.cli.main import main
 from stanchion.hosts.coding import AGENTS, carrier, client
 from tests.hosts.coding.stand_ins import PYTHON, Place, StandIn, body, place
 
@@ -222,24 +223,20 @@ def test_the_environment_does_not_lead_to_another_daemon(here: Place) -> None:
     assert done["stdout"] == '{"continue": true}'
 
 
-@pytest.mark.parametrize(
-    ("environ", "given", "found"),
-    [
-        ({"HOME": "/h"}, "", "/h/.local/state/stanchion"),
-        ({"HOME": "/h", "XDG_STATE_HOME": "/x"}, "", "/x/stanchion"),
-        ({"XDG_STATE_HOME": "/x", "STANCHION_STATE_DIR": "/s"}, "", "/s"),
-        ({"STANCHION_STATE_DIR": "/s"}, "/given", "/given"),
-    ],
-)
-def test_the_state_folder_is_the_one_of_everything_else(
-    environ: dict[str, str], given: str, found: str
+def test_the_command_goes_to_the_state_folder_of_everything_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = f"import sys; sys.path.insert(0, {str(Path(client.__file__).parent)!r}); import carrier"
-    code += f"; print(carrier._state({given!r}))"
-    done = subprocess.run(
-        [PYTHON, "-I", "-S", "-c", code], env=environ, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == found
+    called: list[list[str]] = []
+    monkeypatch.setattr(carrier, "main", called.append)
+    monkeypatch.delenv("STANCHION_STATE_DIR")
+    monkeypatch.setenv("XDG_STATE_HOME", "/x")
+    main(["hook", "claude"])
+    monkeypatch.setenv("STANCHION_STATE_DIR", "/s")
+    main(["hook", "claude"])
+    assert called == [["claude", "state=/x/stanchion"], ["claude", "state=/s"]]
+    monkeypatch.setenv("STANCHION_STATE_DIR", "here")
+    assert main(["hook", "claude"]) == 2
+    assert "not an absolute path" in capsys.readouterr().err
 
 
 def test_a_hook_loads_next_to_nothing(here: Place) -> None:

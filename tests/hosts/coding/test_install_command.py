@@ -361,4 +361,4 @@ def test_settings_that_cannot_be_read_are_named(
     (home.claude / "settings.json").mkdir()
     assert main(["install", "claude", "--yes"]) == 2
     said = capsys.readouterr().err
-    assert f"`{home.claude / 'settings.json'}` cannot be changed: is a directory" in said
+    assert f"`{home.claude / 'settings.json'}` cannot be read: Is a directory" in said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,16 +11,16 @@ import pytest
 pytest.importorskip("langgraph.checkpoint.sqlite")
 
 from langchain.agents import AgentState, create_agent
-from langchain.agents.middleware import ModelResponse
 from langchain.tools import ToolRuntime, tool
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import ToolException
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
 
 from stanchion import Refused, ToolFailed
-from stanchion.hosts.langchain import LANGCHAIN, Guarded, LangChainRequest
+from stanchion.hosts.langchain import LANGCHAIN, Guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Scene, check, check_probes
 from stanchion.testing.host_suite.scene import script
@@ -96,12 +95,20 @@ def streamed(agent: Any, mode: str) -> str:
                 return [event async for event in agent.astream_events(asked, version="v2")]
 
             return str(asyncio.run(events()))
+        case "messages":
+            pieces = agent.stream(asked, stream_mode=mode)
+            return "".join([message.text for message, _ in pieces if message.type != "human"])
         case _:
             return str(list(agent.stream(asked, stream_mode=mode)))
 
 
+MODES = ["messages", "values", "updates", "debug", "v2"]
+if not CompiledStateGraph.stream_events.__qualname__.startswith("Runnable"):
+    MODES.append("v3")
+
+
 @pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
-@pytest.mark.parametrize("mode", ["messages", "values", "updates", "debug", "v2", "v3"])
+@pytest.mark.parametrize("mode", MODES)
 def test_no_way_to_stream_shows_what_was_not_judged(mode: str) -> None:
     scene = scene_of(SECRETS, f"the key is {KEY}, keep it")
     with LANGCHAIN.run(scene.shield, agent="helper") as hosted:
@@ -113,12 +120,10 @@ def test_no_way_to_stream_shows_what_was_not_judged(mode: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
 def test_without_the_adapter_the_same_streams_show_it() -> None:
-    """What the test above would find if the model were not asked quietly."""
+    """What the test above would find if nobody judged the pieces."""
     said = f"the key is {KEY}, keep it"
-    for mode in ("messages", "v2", "v3"):
-        part = script(said)[0].pieces[3]
-        assert part in KEY
-        assert part in streamed(create_agent(Scripted(scene=scene_of(SECRETS, said)), []), mode)
+    for mode in {"messages", "v2", "v3"} & {*MODES}:
+        assert KEY[:8] in streamed(create_agent(Scripted(scene=scene_of(SECRETS, said)), []), mode)
 
 
 def test_who_listens_to_models_hears_nothing_unjudged() -> None:
@@ -257,11 +262,3 @@ def test_a_failure_that_is_raised_does_not_hold_what_was_redacted() -> None:
     with pytest.raises(ToolFailed, match="no page for") as raised:
         invoked(scene_of(SECRETS, ("read", {"name": "x"}), "done"), read)
     assert (raised.value.__cause__, raised.value.__context__) == (None, None)
-
-
-def test_what_was_parsed_from_a_redacted_reply_is_left_out() -> None:
-    asking = LangChainRequest(SimpleNamespace(system_message=None, messages=[], model=None))
-    asking.took(ModelResponse(result=[AIMessage(KEY)], structured_response={"key": KEY}))
-    assert asking.answered(AIMessage("[redacted]")) == ModelResponse(
-        result=[AIMessage("[redacted]")]
-    )

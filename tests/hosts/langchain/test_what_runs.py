@@ -152,7 +152,7 @@ class Asks(AgentMiddleware):
 
 
 def one_more(request: Any) -> Any:
-    return request.override(messages=[*request.messages, HumanMessage("and mind the key")])
+    return request.override(messages=[*request.messages, HumanMessage("mind the key")])
 
 
 def said_otherwise(request: Any) -> Any:
@@ -209,8 +209,8 @@ MIND: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
-@pytest.mark.parametrize("make", [one_more, said_otherwise, told_first, of_another, another_before])
-def test_a_request_that_was_changed_after_it_was_judged_is_not_sent(make: Any, way: str) -> None:
+@pytest.mark.parametrize("make", [of_another, another_before])
+def test_a_request_to_another_model_is_not_sent(make: Any, way: str) -> None:
     seen: list[Any] = []
     with pytest.raises(
         Ungoverned, match="has made another request of the one to a model that was judged"
@@ -226,6 +226,7 @@ def test_a_request_that_is_the_same_is_sent(way: str, first: bool) -> None:
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
-def test_a_request_that_was_changed_before_is_judged_as_it_would_be_sent(way: str) -> None:
-    assert asked(way, told_first, first=False) == []
-    assert len(asked(way, one_more, first=False)) == 2
+@pytest.mark.parametrize("first", [True, False])
+def test_a_request_that_was_changed_is_judged_as_it_would_be_sent(way: str, first: bool) -> None:
+    for make in (told_first, one_more, said_otherwise):
+        assert asked(way, make, first) == []

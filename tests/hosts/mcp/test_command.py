@@ -78,7 +78,7 @@ def test_a_server_behind_the_command(era: str, tmp_path: Path) -> None:
         (["--header", "A=B", "--", "npx"], "give it with `--url`"),
         (["--url", "https://x/mcp", "--header", "A=NOT_SET"], "needs the variable `NOT_SET`"),
         (["--server", "npx"], "NAME=COMMAND"),
-        (["--server", "a_b=npx"], "letters, digits and dashes"),
+        (["--server", "a_b=npx", "--server", "c=npx"], "letters, digits and dashes"),
         (["--server", "a='npx"], "cannot be read"),
         (["--server", "a=npx", "--server", "a=npx"], "a name of its own"),
         (["--listen", "80", "--", "npx"], "HOST:PORT"),

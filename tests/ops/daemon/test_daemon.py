@@ -117,6 +117,25 @@ def test_the_first_hook_starts_it_and_the_next_find_it(home: Home) -> None:
     assert home.hook(home.host("codex"))["status"] == 0
 
 
+def test_at_rest_it_holds_nothing_of_hosts_that_have_ended(home: Home) -> None:
+    host = home.host()
+    assert is_allowed(home.hook(host))
+    found = home.status()
+    assert found is not None
+    maps = Path(f"/proc/{found.pid}/maps")
+
+    def held() -> bool:
+        return "state.db-shm" in maps.read_text("utf-8")
+
+    assert held()
+    assert launch.ask(home.state, "rest") is not None
+    assert held()
+    assert is_allowed(home.hook(host))
+    host.end()
+    wait_for(lambda: launch.ask(home.state, "rest") is not None and not held())
+    assert is_allowed(home.hook(home.host()))
+
+
 def test_it_does_not_stay_in_the_folder_that_it_was_started_in(home: Home) -> None:
     gone = home.root / "gone"
     gone.mkdir()
@@ -192,27 +211,46 @@ def test_one_that_was_killed_is_replaced_and_its_sessions_go_on(home: Home) -> N
     assert second.pid != first.pid
 
 
-def test_one_of_another_version_makes_room_for_a_newer_hook(home: Home) -> None:
-    host = home.host()
-    home.hook(host)
+def another_version(home: Home, host: StandIn, version: int, deadline: int) -> dict[str, Any]:
+    """A hook of another version."""
+    own = f"PROTOCOL = {carrier.PROTOCOL}"
+    theirs = Path(carrier.__file__).read_text("utf-8").replace(own, f"PROTOCOL = {version}")
+    shutil.copy(client.__file__, home.root)
+    (home.root / "carrier.py").write_text(theirs, "utf-8")
+    shutil.rmtree(home.root / "__pycache__", ignore_errors=True)  # it may be of the same second
+    words = [PYTHON, "-I", "-S", str(home.root / "client.py"), host.name, f"state={home.state}"]
+    return host.does("hook", [*words, f"deadline={deadline}"], body())
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_one_of_another_version_makes_room_for_a_newer_hook(home: Home, name: str) -> None:
+    host = home.host(name)
+    home.hook(host, event="SessionStart", source="startup")
     first = home.status()
     assert first is not None
-    newer = Path(carrier.__file__).read_text("utf-8").replace("PROTOCOL = 1", "PROTOCOL = 2")
-    shutil.copy(client.__file__, home.root)
-    (home.root / "carrier.py").write_text(newer, "utf-8")
-    words = [PYTHON, "-I", "-S", str(home.root / "client.py"), "claude", f"state={home.state}"]
-    done = host.does("hook", [*words, "deadline=5"], body())
+    done = another_version(home, host, 2, deadline=5)
     # The daemon that comes next is of the same version here, and makes room again.
     assert done["status"] == 2
     assert "Stanchion refuses" in done["stderr"]
     status = home.status()
     assert status is None or status.pid != first.pid
-    older = newer.replace("PROTOCOL = 2", "PROTOCOL = 0")
-    (home.root / "carrier.py").write_text(older, "utf-8")
-    done = host.does("hook", [*words, "deadline=20"], body())
+    done = another_version(home, host, 0, deadline=20)
     assert done["status"] == 2
     assert "speaks version 1, and the hook `0`" in done["stderr"]
     assert is_allowed(home.hook(host))
+
+
+def test_it_makes_no_room_for_what_may_be_a_command(home: Home) -> None:
+    """A command of Codex stands where its hooks stand, and would have the port to itself."""
+    home.hook(home.host())
+    first, host = home.status(), home.host("codex")
+    assert first is not None
+    assert is_allowed(home.hook(host, "sleep 9"))
+    done = another_version(home, host, 2, deadline=5)
+    assert "speaks version 1, and the hook `2`" in done["stderr"]
+    found = home.status()
+    assert found is not None
+    assert found.pid == first.pid
 
 
 def test_a_port_that_is_taken_is_said_and_nothing_goes_ahead(home: Home) -> None:

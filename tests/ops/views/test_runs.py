@@ -11,7 +11,14 @@ import pytest
 from stanchion.audit.options import TrailOptions
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
-from stanchion.ops.views.explain import NoDecision, explained, newest_decisions
+from stanchion.ops.views.explain import (
+    Explanation,
+    NoDecision,
+    case_named,
+    explain,
+    newest_decisions,
+    policy_of,
+)
 from stanchion.ops.views.record_detail import record_detail
 from stanchion.ops.views.records import record_view
 from stanchion.ops.views.runs import run_in_full, runs, totals_in
@@ -48,6 +55,11 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Trail
         yield TrailReader(tmp_path / "trail"), kept
 
 
+def explained(readers: list[TrailReader], name: str) -> Explanation | None:
+    case = case_named(readers, name)
+    return None if case is None else explain(case, policy_of(case))
+
+
 def test_runs_and_one_in_full(told: tuple[TrailReader, Store]) -> None:
     reader, store = told
     (one,) = runs(reader, None)
@@ -80,6 +92,8 @@ def test_decisions_are_listed_and_explained_in_their_units(told: tuple[TrailRead
     )
     assert refused.policy is not None
     assert refused.policy.endswith("policy.yaml")
+    assert (refused.does, refused.why) == ("/", "tool `rm` is on the denylist")
+    assert (last.does, last.why) == ('{"last":true}', "")
     why = explained([reader], last.id)
     assert why is not None
     (counter,) = why.counters
@@ -90,6 +104,68 @@ def test_decisions_are_listed_and_explained_in_their_units(told: tuple[TrailRead
         ((2_000_000, "BLOCK"),),
     )
     assert explained([reader], "no such id") is None
+
+
+def test_the_last_one_is_what_was_not_simply_allowed(told: tuple[TrailReader, Store]) -> None:
+    reader, _ = told
+    newest, refused, *_ = newest_decisions([reader], 20)
+    last = explained([reader], "last")
+    assert last is not None
+    assert last.id == refused.id
+    assert f"allowed, up to `{newest.id}`" in last.notes[-1]
+    by_id = explained([reader], refused.id)
+    assert by_id is not None
+    assert by_id.notes == last.notes[:-1]
+
+
+def test_the_last_one_is_of_the_newest_run_and_its_children(tmp_path: Path) -> None:
+    clock = FakeClock(START)
+    trail = Trail(tmp_path, TrailOptions(checkpoint_s=1e9, head_ms=1e12), clock)
+    shield = shield_for(
+        {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["rm"]}]},
+        clock=clock,
+        journal=trail,
+    )
+
+    def last() -> str:
+        found = explained([TrailReader(tmp_path)], "last")
+        assert found is not None
+        return f"{found.tool} in {found.run}"
+
+    with shield.run("ann", id="first") as run:
+        run.check("rm", {})
+        clock.advance(1)
+        run.check("ls", {})
+        assert last() == "rm in first"
+        clock.advance(1)
+        with shield.run("ann", id="second") as other:
+            other.check("ls", {})
+            assert last() == "ls in second"
+            clock.advance(1)
+            with other.spawn("bob", id="below") as child:
+                child.check("rm", {})
+            clock.advance(1)
+            other.check("ls", {})
+            assert last() == "rm in below"
+    trail.close()
+
+
+def test_what_a_call_would_do_stands_in_one_short_line(tmp_path: Path) -> None:
+    trail = Trail(tmp_path, TrailOptions(checkpoint_s=1e9, head_ms=1e12), FakeClock(START))
+    shield = shield_for("default", clock=FakeClock(START), journal=trail)
+    with shield.run("ann") as run:
+        run.check("bash", {"command": "git status\n  && ls", "cwd": "/srv"})
+        run.check("bash", {"command": "echo ghp_" + "0123456789abcdefghijABCDEFGHIJ456789"})
+        run.check("write_file", {"path": "src/a.py", "content": "x"})
+        run.check("look", {"text": "a" * 100})
+    trail.close()
+    seen = [one.does for one in newest_decisions([TrailReader(tmp_path)], 20)]
+    assert seen[::-1] == [
+        "git status && ls",
+        "echo [redacted:github-pat]",
+        "src/a.py",
+        '{"text":"' + "a" * 31 + "…",
+    ]
 
 
 def test_a_record_is_found_by_its_place_and_told_in_words(told: tuple[TrailReader, Store]) -> None:

@@ -16,7 +16,7 @@ from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
 from stanchion.kernel.decision import Decision
-from stanchion.ops.views.explain import explained
+from stanchion.ops.views.explain import Explanation, case_named, explain, policy_of
 from stanchion.ops.views.record_detail import record_detail
 from stanchion.ops.views.trails import record
 from stanchion.ops.views.verdicts import VerdictView
@@ -95,6 +95,11 @@ def test_record_and_policy_give_the_whole_chain_result(
         assert shown is not None
         assert found.verdicts == shown.verdicts == said_of(decision)
         assert found.verdicts
+
+
+def explained(readers: list[TrailReader], name: str) -> Explanation | None:
+    case = case_named(readers, name)
+    return None if case is None else explain(case, policy_of(case))
 
 
 def test_every_verdict_stands_in_one_decision_or_another(tmp_path: Path, policy: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.kernel.contract.values import Cure
 from stanchion.kernel.words import Words, declare
 
 CODES: Final = declare(
@@ -50,3 +51,12 @@ CODES: Final = declare(
         ),
     }
 )
+
+CURES: Final = {
+    "egress.internal": (Cure("internal_hosts+", "{0}", "host"),),
+    "egress.not_allowed": (Cure("allowed_hosts+", "{0}", "host"),),
+    "egress.port": (Cure("ports+", "{0}"),),
+    "egress.method": (Cure("methods+", "{0}"),),
+    "egress.credentials": (Cure("credentials", True),),
+}
+"""Lines that may cure what it says."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
+from stanchion.guards.egress.codes import CURES
 from stanchion.guards.egress.hosts import METADATA, Hosts, inside_name, written_in
 from stanchion.guards.egress.places import SIGNS, CalledUrl, names_a_place, places
 from stanchion.kernel.actions import STOPS, Action, Category
@@ -126,6 +127,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar = frozenset({Stage.EGRESS, Stage.TOOL_CALL})
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 25
+    cures: ClassVar = CURES
 
     allowed_hosts: Shorter[tuple[str, ...] | None] = None
     """The only hosts that may be reached: names, `*.example.com`, addresses or ranges, each with or

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.kernel.contract.values import Cure
 from stanchion.kernel.words import Words, declare
 from stanchion.readings.shortened import shorten
 
@@ -38,6 +39,21 @@ CODES: Final = declare(
         ),
     }
 )
+
+CURES: Final = {
+    "files.outside": (Cure("root+", "{path}", "path"), Cure("root+", "{folder}", "path")),
+    "files.protected": (
+        Cure("unprotected+", "{path}", "path"),
+        Cure("protected_read", "escalate"),
+        Cure("protected_write", "escalate"),
+    ),
+    "files.denied": (
+        Cure("/tasks/{task}/files/write+", "{path}", "path"),
+        Cure("read+", "{path}", "path"),
+        Cure("write+", "{path}", "path"),
+    ),
+}
+"""Lines that may cure what it says."""
 
 
 def shown(text: str) -> str:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards._protected import CHANGES, FileProtection, Use
-from stanchion.guards.files.codes import CODES, shown
+from stanchion.guards.files.codes import CODES, CURES, shown
 from stanchion.guards.files.file_globs import (
     FileScope,
     Folders,
@@ -116,6 +116,7 @@ class Files(FileOptions, frozen=True, dict=True):
     stages: ClassVar = frozenset({Stage.TOOL_CALL})
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 5
+    cures: ClassVar = CURES
     reads: ClassVar = frozenset({("tasks", "files.write"), ("tasks", "files.deny")})
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.kernel.contract.values import Cure
 from stanchion.kernel.words import Words, declare
 
 INSTEAD: Final = "go on without it, or ask the user which one is meant"
@@ -27,3 +28,8 @@ CODES: Final = declare(
         ),
     }
 )
+
+_SOURCE: Final = "/tools/{answer[tool]}/result"
+_DECLARED: Final = (Cure(_SOURCE, "records", "value"), Cure(_SOURCE, "trusted", "value"))
+CURES: Final = {"flow.sink": _DECLARED, "flow.payload": _DECLARED, "flow.read_out": _DECLARED}
+"""Lines that may cure what it says: what the results count as in which a value stands."""

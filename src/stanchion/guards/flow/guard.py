@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.guards.flow.answers import Answer, asked_values, finding, told
+from stanchion.guards.flow.codes import CURES
 from stanchion.guards.flow.commands import addresses
 from stanchion.guards.flow.tools import FlowTool, understood
 from stanchion.kernel.actions import Action, Category
@@ -63,6 +64,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS})
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 30
+    cures: ClassVar = CURES
 
     action: PlainActionName = "escalate"
     """The action for a call or a request whose values the user has not named."""

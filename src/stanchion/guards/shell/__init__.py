@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
-from stanchion.guards.shell.consequence import CODES, FAMILIES, Program
+from stanchion.guards.shell.consequence import CODES, CURES, FAMILIES, Program
 from stanchion.kernel.actions import Action, Category, Risk, severer
 from stanchion.kernel.contract.values import Beside, GuardGate
 from stanchion.kernel.events import ToolCall
@@ -75,6 +75,7 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 10
     says_worst: ClassVar = True
+    cures: ClassVar = CURES
     reads: ClassVar = frozenset({("tools", "risk")})
 
     tools: tuple[str, ...] | None = None

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from stanchion.kernel.contract.values import Cure
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.words import Words, declare
 from stanchion.readings.word_lists import Strings
@@ -130,6 +131,20 @@ CODES: Final = declare(
         "shell.malformed": Words("no shell accepts `{}`: {}", "write the command again"),
     }
 )
+
+CURES: Final = {
+    **{
+        one.code: (Cure(f"families/{one.name}", "escalate", "command"),)
+        for one in FAMILIES.values()
+    },
+    "shell.destructive": (
+        Cure("roots+", "{path}", "path"),
+        Cure("roots+", "{folder}", "path"),
+        Cure("families/destructive", "escalate", "command"),
+    ),
+    "shell.not_allowed": (Cure("allow+", "{about}"),),
+}
+"""Lines that may cure what it says."""
 
 ORDER: Final = {loss: at for at, loss in enumerate(CONSEQUENCES)}
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards.sql.choices import BY_RISK, Choices
+from stanchion.guards.sql.choices import BY_RISK, FOUND, Choices
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import GuardGate
+from stanchion.kernel.contract.values import Cure, GuardGate
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -90,6 +90,13 @@ CODES: Final = declare(
     }
 )
 
+CURES: Final = {
+    **{f"sql.{what}": (Cure(what, "escalate"),) for what in FOUND},
+    "sql.table": (Cure("allow_tables+", "{1}"), Cure("table", "escalate")),
+    "sql.function": (Cure("allow_functions+", "{1}"), Cure("function", "escalate")),
+}
+"""Lines that may cure what it says."""
+
 
 class Sql(Choices, frozen=True, dict=True):
     """Parses the SQL in a tool call and refuses what does more than it may.
@@ -104,6 +111,7 @@ class Sql(Choices, frozen=True, dict=True):
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 15
     says_worst: ClassVar = True
+    cures: ClassVar = CURES
     reads: ClassVar = frozenset({("tools", "risk")})
 
     def __post_init__(self) -> None:

@@ -46,13 +46,15 @@ EVENTS: Final[Mapping[str, Says]] = {
     "PreToolUse": "call",
     "PermissionRequest": "asks",
     "PostToolUse": "result",
+    "PostToolUseFailure": "failure",
     "SubagentStart": "child",
     "SubagentStop": "child_reply",
     "Stop": "reply",
     "SessionEnd": "ends",
     "PreCompact": "news",
+    "ConfigChange": "settings",
 }
-"""What the events tell that all coding agents have."""
+"""What events tell, by the names that coding agents give them."""
 TELLS: Final = frozenset({"begins", "prompt", "call", "result", "failure", "child"})
 """What can be answered with words for the agent."""
 

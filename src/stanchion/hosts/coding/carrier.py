@@ -58,11 +58,6 @@ def main(words: list[str]) -> int:
     return status
 
 
-def leave(status: int) -> None:
-    """End the process at once."""
-    posix._exit(status)
-
-
 def refusal(agent: str, heard: bytes, words: str) -> tuple[int, str, str]:
     """The status, the output and the errors by which a host hears that an event is refused."""
     import json
@@ -238,23 +233,18 @@ def _state(given: str) -> str:
         import pwd
 
         return f"{pwd.getpwuid(posix.getuid()).pw_dir}/.local/state/stanchion"
-    environ = {name: posix.environ.get(name.encode(), b"").decode() for name in ENVIRON}
-    found = given if given else environ["STANCHION_STATE_DIR"]
-    if not found:
-        found = environ["XDG_STATE_HOME"]
-        found = f"{found if found else environ['HOME'].rstrip('/') + '/.local/state'}/stanchion"
-    if not found.startswith("/"):
-        raise Refuse(f"the state folder `{found}` is not an absolute path: set STANCHION_STATE_DIR")
-    return found
+    if not given.startswith("/"):
+        raise Refuse(f"the state folder `{given}` is not an absolute path: install the hooks again")
+    return given
 
 
-ENVIRON = ("HOME", "XDG_STATE_HOME", "STANCHION_STATE_DIR")
 KEPT = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "USER", "XDG_CONFIG_HOME")
 """What the daemon is given of the environment."""
 
 
 def _start(state: str) -> int:
-    """Start the daemon, unless somebody else does; gives its process, or 0."""
+    """Start the daemon in a session of its own, unless somebody else does; gives its process, or
+    0."""
     import fcntl
     import os
 
@@ -268,20 +258,13 @@ def _start(state: str) -> int:
     except OSError:
         os.close(lock)
         return 0
-    return spawn(state)
-
-
-def spawn(state: str) -> int:
-    """Start a daemon in a session of its own; gives its process."""
-    import os
-
     environ = {name: os.environ[name] for name in KEPT if name in os.environ}
     above, name = os.path.split(state)
     if name == "stanchion" and not os.environ.get("STANCHION_STATE_DIR"):
         environ["XDG_STATE_HOME"] = above
     else:
         environ["STANCHION_STATE_DIR"] = state
-    log = (1, f"{state}/{FOLDER}/{LOG}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    log = (1, f"{folder}/{LOG}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     opened = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, *log),

@@ -92,7 +92,7 @@ def _put(value: Any, way: list[str], words: str) -> Any:
 
 CLAUDE: Final = CodingAgent(
     "claude",
-    {**EVENTS, "PostToolUseFailure": "failure", "ConfigChange": "settings"},
+    EVENTS,
     answer,
     asking_modes=frozenset({"default", "acceptEdits", "plan"}),
     relays=True,

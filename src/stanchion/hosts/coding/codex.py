@@ -21,6 +21,8 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.word_lists import listed
 
+UNKNOWN: Final = frozenset({"PostToolUseFailure", "ConfigChange"})
+"""Events that this host has not."""
 STOPPED: Final = frozenset({"call", "asks", "prompt", "result"})
 """What is stopped by a refusal whatever else it says; another event ends with the session."""
 
@@ -91,7 +93,7 @@ def is_fed(heard: Heard) -> str:
 
 CODEX: Final = CodingAgent(
     "codex",
-    EVENTS,
+    {name: says for name, says in EVENTS.items() if name not in UNKNOWN},
     answer,
     renamed={"apply_patch": {"command": "patch", "input": "patch"}},
     shells=frozenset({"Bash"}),

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from stanchion.audit.journal import Journal, MemoryJournal, Start
 from stanchion.hosts import Host, Hosted
@@ -33,10 +33,6 @@ MOST_CHILDREN: Final = 1_000
 """How many sub-agents of a session are runs of their own; further ones are the session's."""
 
 
-class NotTold(Exception):
-    """That a transcript does not tell what a guard asks for."""
-
-
 def _as_written(asked: Any) -> dict[str, Any]:
     """Paths as they are written: where links led then is not known."""
     start = asked.roots[0] if asked.roots else "/"
@@ -53,19 +49,28 @@ def _as_written(asked: Any) -> dict[str, Any]:
 
 
 def _unknown(_asked: Any) -> Any:
-    raise NotTold
+    raise LookupError("a transcript does not tell it")
+
+
+def _not_asked(_asked: Any) -> dict[str, Any]:
+    return {"not_asked": True}
+
+
+def _no_states(asked: Any) -> dict[str, Any]:
+    return {"repositories": [None] * len(asked.questions)}
+
+
+def _no_branches(asked: Any) -> dict[str, Any]:
+    return {"branches": [None] * len(asked.folders)}
 
 
 ANSWERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "stanchion.runtime.answers.real_paths:real_paths": ("", _as_written),
-    "stanchion.runtime.answers.resolver:addresses": ("", lambda _asked: {"not_asked": True}),
-    "stanchion.runtime.answers.repository:states": (
-        "what git had in it then",
-        lambda asked: {"repositories": [None] * len(asked.questions)},
-    ),
+    "stanchion.runtime.answers.resolver:addresses": ("", _not_asked),
+    "stanchion.runtime.answers.repository:states": ("what git had in it then", _no_states),
     "stanchion.runtime.answers.repository:checked_out": (
         "which branch was checked out then",
-        lambda asked: {"branches": [None] * len(asked.folders)},
+        _no_branches,
     ),
 }
 """What is answered where a guard asks the world, by the code that would ask it, and what is not
@@ -115,16 +120,14 @@ class PlayedSession:
         mark: str = "",
         source: str | None = None,
     ) -> None:
-        self._session, self._policy, self._given = session, policy, journal
-        self._source = source
+        self._session, self._policy, self._source = session, policy, source
         self._name = f"{mark}{session.agent}-{session.id}"
         self._agent = AGENTS[session.agent]
-        self._now_ms = 0
-        self._root: Hosted | None = None
-        self._children: dict[str, Hosted] = {}
-        self._refused: set[str] = set()
-        self._shield: Shield | None = None
         self._last = LastRecord()
+        self._journal = self._last if journal is None else journal
+        self._now_ms = 0
+        self._runs: dict[str, Hosted] = {}
+        self._refused: set[str] = set()
 
     def play(
         self, events: Iterable[TranscriptEvent], met: TranscriptLines
@@ -133,29 +136,31 @@ class PlayedSession:
         have been stopped is not judged. After a halt nothing is."""
         try:
             for told in events:
-                yield self._played(told, met)
+                try:
+                    heard = None if told.body is None else self._agent.heard(told.body)
+                except BadHook:
+                    met.unreadable += 1
+                    heard = None
+                if heard is None:
+                    yield PlayedEvent(self._session, told)
+                else:
+                    self._now_ms = max(self._now_ms, told.at_ms)
+                    yield self._judged(told, heard)
         finally:
-            if self._shield is not None:
-                self._shield.close()
+            if self._runs:
+                self._runs[""].run.desk.shield.close()
 
-    def _played(self, told: TranscriptEvent, met: TranscriptLines) -> PlayedEvent:
-        plain = PlayedEvent(self._session, told)
-        if told.body is None:
-            return plain
-        try:
-            heard = self._agent.heard(told.body)
-        except BadHook:
-            met.unreadable += 1
-            return plain
-        self._now_ms = max(self._now_ms, told.at_ms)
+    def _judged(self, told: TranscriptEvent, heard: Heard) -> PlayedEvent:
         run = self._run(heard)
-        ended = any(one is not None and one.run.desk.ended for one in (run, self._root))
-        if heard.stage is None or ended or (heard.stage in RESULTS and heard.key in self._refused):
-            behind = ended and heard.stage is Stage.TOOL_CALL
-            return PlayedEvent(self._session, told, heard, skipped="after_end" if behind else "")
+        plain = PlayedEvent(self._session, told, heard)
+        if run.run.desk.ended or self._runs[""].run.desk.ended:
+            late = heard.stage is Stage.TOOL_CALL
+            return structs.replace(plain, skipped="after_end") if late else plain
         if heard.says == "call" and self._agent.fed(heard):
             self._refused.add(heard.key)
-            return PlayedEvent(self._session, told, heard, skipped="unheard")
+            return structs.replace(plain, skipped="unheard")
+        if heard.stage is None or (heard.stage in RESULTS and heard.key in self._refused):
+            return plain
         fields = dict(heard.fields)
         if heard.stage is Stage.PROMPT:
             fields["trusted"] = heard.typed and not heard.child
@@ -166,21 +171,20 @@ class PlayedSession:
         return PlayedEvent(self._session, told, heard, decision, unknown, journal=self._last)
 
     def _run(self, heard: Heard) -> Hosted:
-        if self._root is None:
-            self._root = self._begun(heard)
-        if not heard.child or len(self._children) >= MOST_CHILDREN:
-            return self._root
-        if heard.child not in self._children:
-            self._children[heard.child] = self._root.child(heard.kind or "subagent")
-        return self._children[heard.child]
+        """The run of the session, which begins with its first event, because that says where it
+        works; or that of the sub-agent that speaks."""
+        if not self._runs:
+            self._runs[""] = self._begun(heard)
+        if heard.child not in self._runs and len(self._runs) <= MOST_CHILDREN:
+            self._runs[heard.child] = self._runs[""].child(heard.kind or "subagent")
+        return self._runs.get(heard.child, self._runs[""])
 
     def _begun(self, heard: Heard) -> Hosted:
-        """The run of the session: at its first event, because that says where it works."""
-        shield = self._shield = Shield(
+        shield = Shield(
             self._policy,
             folder=project_of(Path(heard.cwd), Path.home()),
             store=MemoryStore(lambda: self._now_ms),
-            journal=self._last if self._given is None else self._given,
+            journal=self._journal,
             clock=lambda: self._now_ms,
             awake_ns=lambda: self._now_ms * 1_000_000,
             safe_mode=False,

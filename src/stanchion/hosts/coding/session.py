@@ -20,13 +20,11 @@ from stanchion.audit.journal import Fact
 from stanchion.hosts.coding.agent import GO, BadHook, CodingAgent, Heard, HookVerdict, HostAnswer
 from stanchion.hosts.coding.later_prompts import is_later, note_later
 from stanchion.hosts.coding.speaker import Process, Speaker, children_began, stat_of
-from stanchion.hosts.contract.flows import what_of
 from stanchion.hosts.contract.host import Hosted
 from stanchion.hosts.contract.terms import Refusal, Told
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import brief
-from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.veil import tell
@@ -51,6 +49,10 @@ PRINTING: Final = regex(r"\0(?:--print\0|-[a-zA-Z]*p)")
 """Options by which a host works without anybody before it."""
 
 
+def _now_s() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
 class HostAtWork:
     """What is known of a host's process: the calls of all its sessions that are under way, and when
     the last one ended. Safe between threads."""
@@ -64,18 +66,18 @@ class HostAtWork:
         """A call is under way."""
         with self._lock:
             self._open.add((session, call))
-            self._first_s = min(self._first_s, time.clock_gettime(time.CLOCK_BOOTTIME))
+            self._first_s = min(self._first_s, _now_s())
 
     def ended(self, session: str = "", call: str = "") -> None:
         """A call is over; without one, nobody knows which were under way until now."""
         with self._lock:
             self._open.discard((session, call))
-            self._closed_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+            self._closed_s = _now_s()
             self._first_s = self._first_s if session else 0.0
 
     def heard(self) -> None:
         """A hook of this host was answered: the next one begins after it."""
-        self._heard_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        self._heard_s = _now_s()
 
     def is_no_command(self, host: Process, begun_s: float) -> bool:
         """Whether a child of the host that began then cannot be a command, what one has left, nor a
@@ -83,7 +85,7 @@ class HostAtWork:
         no other child is there that began before that. A command can make another child of its
         host, which makes the next one; the first of them is there, or has not been waited for."""
         with self._lock:
-            young_s = time.clock_gettime(time.CLOCK_BOOTTIME) - YOUNG_S
+            young_s = _now_s() - YOUNG_S
             is_old = begun_s < max(young_s, self._heard_s - AFTER_S)
             if is_old or self._open or begun_s <= self._closed_s + AFTER_S:
                 return False
@@ -112,8 +114,6 @@ class CodingSession:
         self._lock = Lock()
         self._calls: OrderedDict[str, JudgedCall] = OrderedDict()
         """Calls without an outcome, by the host's own names for them."""
-        self._judged: OrderedDict[bytes, HookVerdict] = OrderedDict()
-        """What became of calls, by what they are."""
         self._over: OrderedDict[str, HostAnswer | None] = OrderedDict()
         """What was answered to the outcomes of calls."""
         self._children: OrderedDict[str, Hosted] = OrderedDict()
@@ -179,9 +179,10 @@ class CodingSession:
                 return self._called(hosted, heard)
             case "asks":
                 with self._lock:
-                    known = self._judged.get(_what(heard))
-                if known is not None:
-                    return GO if known.outcome in ("go", "ask") else known
+                    calls = [*self._calls.values()]
+                for call in reversed(calls):
+                    if _is_same(call.heard, heard):
+                        return GO if call.verdict.outcome in ("go", "ask") else call.verdict
             case "prompt":
                 fields["trusted"] = self._is_the_users(heard, speaker)
             case _:
@@ -206,7 +207,6 @@ class CodingSession:
         with self._lock:
             self._over.pop(heard.key, None)  # a host may call another call the same
         self._remember(self._calls, heard.key, JudgedCall(heard, verdict, asked))
-        self._remember(self._judged, _what(heard), verdict)
         if verdict.outcome in ("go", "ask") and not self.agent.runs_itself(heard):
             self._host.began(heard.session, heard.key)
         return verdict
@@ -271,12 +271,15 @@ class CodingSession:
             return HookVerdict("end", words)
         if not refused.waits or refused.ticket is None:
             return HookVerdict("refuse", words)
-        approve = f"stanchion tickets approve {refused.ticket} --project {quote(heard.cwd)}"
-        command = f"A person answers with `{approve}`."
-        if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
-            why = f"{refused.decision.message}: allow it?"
-            return HookVerdict("ask", why, command=f"A yes is for this one call. {command}")
+        which = f"{refused.ticket} --project {quote(heard.cwd)}"
         advice = refused.decision.advice
+        if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
+            why = f"Stanchion asks you: {refused.decision.message}."
+            yes = "A yes lets this one call go ahead as it is, and nothing after it."
+            instead = f"\nAdvised instead: {advice}." if advice else ""
+            more = f"{yes}{instead}\nAll of it: `stanchion tickets show {which}`"
+            return HookVerdict("ask", why, command=more)
+        command = f"A person answers with `stanchion tickets approve {which}`."
         instead = f"; without one: {advice}" if advice and advice not in words else ""
         return HookVerdict("refuse", words + instead, command=command)
 
@@ -301,13 +304,17 @@ class CodingSession:
         yes counts."""
         name = self.agent.name
         named = name in self.shield.policy.file.escalation.dialogs
-        if not named or heard.mode not in self.agent.asking_modes or not _is_attended(self.process):
+        if not named or not self._is_attended(heard):
             return False
         try:
             asked = self.shield.ticket(ticket).asked
         except TicketError:
             return False
         return not refusal(asked, AnswererRole(Way.DIALOG, Dialog(name).name, OPERATOR))
+
+    def _is_attended(self, heard: Heard) -> bool:
+        """Whether somebody sits before the host whom it asks."""
+        return heard.mode in self.agent.asking_modes and _has_terminal(self.process)
 
     def _answered_before(self, heard: Heard) -> HostAnswer | None:
         """What was answered to an outcome that is said once more; `None` where it is new."""
@@ -326,7 +333,7 @@ class CodingSession:
                 known.popitem(last=False)
 
 
-def _is_attended(process: Process) -> bool:
+def _has_terminal(process: Process) -> bool:
     """Whether a host's process has a terminal, and was not started to work alone."""
     said = stat_of(process.pid)
     try:
@@ -336,8 +343,7 @@ def _is_attended(process: Process) -> bool:
     return bool(said) and said[4] != b"0" and PRINTING.search(words) is None
 
 
-def _what(heard: Heard) -> bytes:
-    """What a call is, whatever it says of itself."""
-    args = {name: one for name, one in heard.fields["args"].items() if name != "description"}
-    told = what_of(Stage.TOOL_CALL, {"tool": heard.tool, "args": args})
-    return heard.key.encode() if told is None else told
+def _is_same(one: Heard, other: Heard) -> bool:
+    """Whether two calls are one, whatever they say of themselves."""
+    given = [{**each.given, "description": None} for each in (one, other)]
+    return (one.tool, one.cwd, given[0]) == (other.tool, other.cwd, given[1])

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec.structs import asdict
 
 from stanchion import typed
 from stanchion.audit.journal import Fact
 from stanchion.hosts.coding.agent import GO, BadHook, CodingAgent, Heard, HostAnswer
 from stanchion.hosts.coding.session import CodingSession, HostAtWork
-from stanchion.hosts.coding.speaker import Process, Speaker, is_alive
+from stanchion.hosts.coding.speaker import NO_PROCESS, TICKS_S, Process, Speaker, is_alive
 from stanchion.hosts.contract.host import Host, Hosted
 from stanchion.hosts.contract.terms import Refusal
 from stanchion.kernel.compare_and_set import LEFT
@@ -35,22 +36,8 @@ WARM: Final = 8
 FORGED: Final = "host.forged"
 BEGAN: Final = "host.session"
 
-NO_PROCESS: Final = Process(0, 0)
-"""The process of a host that is not known."""
-
 Name = tuple[str, str, Process]
 """A session: the agent's name, what its host calls it, and the host's process."""
-
-
-class Impostor(Exception):
-    """Somebody else speaks for a session."""
-
-
-class BoundSession(Struct, frozen=True):
-    """The host's process that a session belongs to, as the project's store has it."""
-
-    pid: int
-    started: int
 
 
 class CodingSessions:
@@ -63,6 +50,7 @@ class CodingSessions:
         self._shields: dict[str, Shield] = {}
         self._sessions: OrderedDict[Name, CodingSession] = OrderedDict()
         self._hosts: dict[Process, HostAtWork] = {}
+        self._began_s = time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def hear(self, agent: CodingAgent, body: bytes, speaker: Speaker) -> HostAnswer:
         """Judge what a hook says and answer it in the host's words; never raises. What cannot be
@@ -76,22 +64,35 @@ class CodingSessions:
                 raise BadHook(event, "this was not said by the host, and nothing of it is judged")
             session = self._session(agent, heard, speaker)
             if heard.says == "ends":
-                self._end(session, heard)
+                with self._lock:
+                    self._drop((agent.name, heard.session, session.process))
                 return agent.words(heard, GO)
             return session.hear(heard, speaker)
         except BadHook as bad:
             return agent.refusal(bad.event if bad.event else event, _refused(bad.words))
-        except Impostor as bad:
-            return agent.refusal(event, _refused(str(bad)))
         except Exception as error:  # noqa: BLE001 - a host goes on where its hook fails
             aside(f"`{event}` of {agent.name} could not be judged", error)
             why = f"judging it failed with `{type(error).__name__}`: `stanchion doctor` says more"
             return agent.refusal(event, _refused(why))
 
-    def processes(self) -> tuple[Process, ...]:
-        """The processes of hosts whose sessions are open."""
+    def is_hosts(self, speaker: Speaker) -> bool:
+        """Whether the words are a host's own: nobody between can be a command that an agent has
+        started. What a host has done that began before this was told to nobody."""
+        if speaker.begun_s is None or speaker.host is None:
+            return speaker.host is not None
         with self._lock:
-            return tuple([process for process in self._hosts if process != NO_PROCESS])
+            host = self._hosts.get(speaker.host)
+        if host is None and speaker.host.started / TICKS_S > self._began_s:
+            host = HostAtWork()
+        return host is not None and host.is_no_command(speaker.host, speaker.begun_s)
+
+    def rest(self) -> None:
+        """Let go of the runs of hosts that have ended, and of all shields without a run."""
+        with self._lock:
+            for name in [*self._sessions]:
+                if name[2] != NO_PROCESS and not is_alive(name[2]):
+                    self._drop(name)
+            self._prune(spared=0)
 
     def close(self) -> None:
         """Let go of all runs and shields."""
@@ -101,9 +102,9 @@ class CodingSessions:
             self._prune(spared=0)
 
     def _session(self, agent: CodingAgent, heard: Heard, speaker: Speaker) -> CodingSession:
-        """The run in which something is judged; raises `Impostor` where another host's process
+        """The run in which something is judged; raises `BadHook` where another host's process
         speaks for a session than the one that it is bound to."""
-        process = NO_PROCESS if speaker.host is None else speaker.host
+        process = speaker.process
         name = (agent.name, heard.session, process)
         with self._lock:
             known = self._sessions.get(name)
@@ -112,8 +113,9 @@ class CodingSessions:
                 return known
             shield = self._shield(heard)
             is_known = speaker.host is not None and self._bind(agent, heard, speaker, shield)
-            while len(self._sessions) >= MOST:
-                self._drop(self._oldest())
+            while len(self._sessions) >= MOST:  # one whose host is gone, or the quietest one
+                names = [*self._sessions]
+                self._drop(next((one for one in names if not is_alive(one[2])), names[0]))
             hosted = self._run(agent, heard, speaker, shield)
             host = self._hosts.setdefault(process, HostAtWork())
             if is_known:
@@ -125,10 +127,10 @@ class CodingSessions:
 
     def _run(self, agent: CodingAgent, heard: Heard, speaker: Speaker, shield: Shield) -> Hosted:
         """A run for a session: below that of the agent that has started this host."""
-        process = NO_PROCESS if speaker.host is None else speaker.host
         terms = Host(
             agent.name, can=["warn", "redact", "retry", "escalate"], refused=_as_is, ended=_as_is
         )
+        process = speaker.process
         name = f"{agent.name}/{heard.session}/{process.pid}-{process.started}"
         for above in speaker.above:
             for one in self._sessions.values():
@@ -138,33 +140,32 @@ class CodingSessions:
 
     def _bind(self, agent: CodingAgent, heard: Heard, speaker: Speaker, shield: Shield) -> bool:
         """Bind a session to the process of its host, and say whether it was bound to it before;
-        raises `Impostor` where it belongs to another one that is alive."""
+        raises `BadHook` where it belongs to another one that is alive."""
         assert speaker.host is not None
         own = speaker.host
         others = [
             process
             for by, session, process in self._sessions
-            if (by, session) == (agent.name, heard.session) and process not in (own, NO_PROCESS)
+            if (by, session) == (agent.name, heard.session) and process != NO_PROCESS
         ]
 
         def kept(value: Any, _now: int) -> Any:
-            if speaker.above or (value is not None and is_alive(_process(value))):
+            if speaker.above or (value is not None and is_alive(typed.convert(value, Process))):
                 return LEFT  # what an agent has started takes no session from its user
-            return {"pid": own.pid, "started": own.started}
+            return asdict(own)
 
         tenant = shield.tenancy.of(None)
         where = key(tenant, "hosted", agent.name, heard.session)
         bound = change_now(shield, "hosted", tenant, where, kept)
-        holder = None if bound.value is None else _process(bound.value)
-        if holder is not None and holder != own and is_alive(holder):
-            others.append(holder)
-        if others := [one for one in others if is_alive(one)]:
+        holder = own if bound.value is None else typed.convert(bound.value, Process)
+        if others := [one for one in (*others, holder) if one != own and is_alive(one)]:
             self._alarm(agent, heard, f"process {own.pid} speaks for it: {speaker.why}")
-            raise Impostor(
+            raise BadHook(
+                heard.event,
                 f"the session {brief(heard.session)} belongs to another process that is still at "
-                f"work: end process {others[0].pid}, or begin a session of its own"
+                f"work: end process {others[0].pid}, or begin a session of its own",
             )
-        return holder == own and not bound.written
+        return bound.value is not None and holder == own and not bound.written
 
     def _shield(self, heard: Heard) -> Shield:
         """The shield of the project that a session is in."""
@@ -179,20 +180,9 @@ class CodingSessions:
             shield = self._shields[root] = self._opened(root)
         return shield
 
-    def _oldest(self) -> Name:
-        """The session to let go of: one whose host is gone, else the one that was quiet longest."""
-        names = list(self._sessions)
-        return next((one for one in names if not is_alive(one[2])), names[0])
-
-    def _end(self, session: CodingSession, heard: Heard) -> None:
-        """End a session: what is open in it has no known outcome."""
-        name = (session.agent.name, heard.session, session.process)
-        with self._lock:
-            if self._sessions.get(name) is session:
-                self._drop(name)
-
     def _drop(self, name: Name) -> None:
-        self._sessions.pop(name).close()
+        if session := self._sessions.pop(name, None):
+            session.close()
         used = {process for _, _, process in self._sessions}
         for process in [*self._hosts]:  # whoever says that a session has ended may be a command
             if process not in used and not is_alive(process):
@@ -229,8 +219,3 @@ def _as_is(refusal: Refusal) -> Refusal:
 
 def _refused(why: str) -> str:
     return f"Stanchion refuses this: {why}"
-
-
-def _process(value: Any) -> Process:
-    known = typed.convert(value, BoundSession)
-    return Process(known.pid, known.started)

@@ -90,70 +90,86 @@ class HostPlaces(Struct, frozen=True):
         named = self.environ.get({"claude": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}[agent], "")
         return Path(named) if named else self.home / f".{agent}"
 
+    def file(self, written: str) -> Path:
+        """A file as a table names it: in the folder that its first word stands for."""
+        claude, mac = self.folder_of("claude"), self.system == "darwin"
+        folders = {
+            "": Path("/"),
+            "PROJECT": self.project,
+            "CLAUDE": claude,
+            "CLAUDE_NOTES": claude if self.environ.get("CLAUDE_CONFIG_DIR") else self.home,
+            "CODEX": self.folder_of("codex"),
+            "SYSTEM": Path(
+                "/Library/Application Support/ClaudeCode" if mac else "/etc/claude-code"
+            ),
+        }
+        folder, _, name = written.partition("/")
+        return folders[folder] / name
+
 
 class SettingsLevel(Struct, frozen=True):
     """A file of settings that a host reads its hooks from, and the one of its MCP servers; `off`
     says who can switch the hooks off."""
 
-    path: Callable[[HostPlaces], Path]
+    file: str
     off: str
-    servers: Callable[[HostPlaces], Path] | None = None
+    servers: str = ""
     managed: bool = False
+
+    def path(self, at: HostPlaces) -> Path:
+        """The file of its hooks."""
+        return at.file(self.file)
 
 
 ONLY_JSON: Final = "allowManagedHooksOnly"
 ONLY_TOML: Final = "allow_managed_hooks_only"
 FOLDER: Final = str(CLIENT.parent)
-MAC: Final = Path("/Library/Application Support/ClaudeCode/managed-settings.json")
-LINUX: Final = Path("/etc/claude-code/managed-settings.json")
 
 LEVELS: Final[Mapping[str, Mapping[str, SettingsLevel]]] = {
     "claude": {
         "project": SettingsLevel(
-            lambda at: at.project / ".claude" / "settings.json",
+            "PROJECT/.claude/settings.json",
             "who works here can switch these hooks off: by `disableAllHooks` in a settings file or "
             "in `--settings`, by `--bare`, by `--setting-sources user`",
-            lambda at: at.project / ".mcp.json",
+            "PROJECT/.mcp.json",
         ),
         "user": SettingsLevel(
-            lambda at: at.folder_of("claude") / "settings.json",
+            "CLAUDE/settings.json",
             "you, and what runs as you, can switch these hooks off: by `disableAllHooks` in a "
             "settings file or in `--settings`, by `--bare`, by `--setting-sources project`, by "
             "another `CLAUDE_CONFIG_DIR`",
-            lambda at: (
-                (at.folder_of("claude") if at.environ.get("CLAUDE_CONFIG_DIR") else at.home)
-                / ".claude.json"
-            ),
+            "CLAUDE_NOTES/.claude.json",
         ),
         "managed": SettingsLevel(
-            lambda at: MAC if at.system == "darwin" else LINUX,
+            "SYSTEM/managed-settings.json",
             "only root can switch these hooks off: `disableAllHooks`, `--bare`, `--safe-mode` and "
             "`--setting-sources` do not. Hooks of other settings are no longer called",
-            lambda at: (MAC if at.system == "darwin" else LINUX).with_name("managed-mcp.json"),
+            "SYSTEM/managed-mcp.json",
             managed=True,
         ),
     },
     "codex": {
         "project": SettingsLevel(
-            lambda at: at.project / ".codex" / "hooks.json",
+            "PROJECT/.codex/hooks.json",
             "who works here can switch these hooks off: in `/hooks`, by `[features] hooks = "
             "false`, by no longer trusting this folder",
-            lambda at: at.project / ".codex" / "config.toml",
+            "PROJECT/.codex/config.toml",
         ),
         "user": SettingsLevel(
-            lambda at: at.folder_of("codex") / "hooks.json",
+            "CODEX/hooks.json",
             "you, and what runs as you, can switch these hooks off: in `/hooks`, by `[features] "
             "hooks = false`, by another `CODEX_HOME`",
-            lambda at: at.folder_of("codex") / "config.toml",
+            "CODEX/config.toml",
         ),
         "managed": SettingsLevel(
-            lambda _: Path("/etc/codex/requirements.toml"),
+            "/etc/codex/requirements.toml",
             "only root can switch these hooks off; but Codex runs what it was about to run where a "
             "hook is late. Hooks of other settings are no longer called",
             managed=True,
         ),
     },
 }
+"""The levels of each host's settings; the first word of a file is a folder of `HostPlaces`."""
 
 _REFUSE: Final = (
     '"$@" || {{ [ $? -eq 2 ] || echo "Stanchion could not judge this, so it is refused: '

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stanchion.hosts.coding.agent import CodingAgent
 
@@ -48,7 +49,9 @@ class Process(Struct, frozen=True):
     started: int
 
 
-SOME_HOST: Final = Process(0, 0)
+NO_PROCESS: Final = Process(0, 0)
+"""The process of a host that is not known."""
+SOME_HOST: Final = NO_PROCESS
 """A host that stands above another and cannot be named any more."""
 
 
@@ -67,37 +70,30 @@ class Speaker(Struct, frozen=True):
     """`None` where the words are the host's own. Otherwise the moment since boot at which the child
     of the host began that speaks for it: a hook, or a command of the agent's that plays one."""
 
+    @property
+    def process(self) -> Process:
+        """The host's own process, or `NO_PROCESS`."""
+        return NO_PROCESS if self.host is None else self.host
+
 
 class Speakers:
     """Works out who speaks. Safe between threads."""
 
     def __init__(self, agents: Collection[CodingAgent]) -> None:
         self._programs = frozenset(name for agent in agents for name in agent.programs)
-        self._marks = tuple(f"{name}=".encode() for agent in agents for name in agent.marks)
+        self._marks = tuple(f"{name}=" for agent in agents for name in agent.marks)
         self._hosts: dict[Process, tuple[Process, ...]] = {}
 
-    def at_port(self, agent: CodingAgent, sock: socket.socket) -> Speaker:
-        """Who is at the other end of a connection over loopback."""
-        if not PROC.joinpath("self").exists():
-            return Speaker(None, why="this system does not say whose connection it is")
-        inode = _inode(sock)
-        if not inode:
-            return _forged("the connection is no process's of this user")
-        link = f"socket:[{inode}]"
-        for known in list(self._hosts):
-            if _holds_alone(known.pid, link) and is_alive(known):
-                return self._proven(agent, known, "its connection")
-        holders = [pid for pid in _own_processes() if _descriptors(pid, link)]
-        found = process_of(holders[0]) if len(holders) == 1 else None
-        if found is None:
-            return _forged(f"{len(holders)} processes have the connection open, and not one alone")
-        return self._proven(agent, found, "its connection")
-
-    def at_socket(self, agent: CodingAgent, pid: int, stdin: socket.socket | None) -> Speaker:
-        """Whose hook the client with this pid is, which handed over its standard input where that
+    def at(
+        self, agent: CodingAgent, sock: socket.socket, pid: int, stdin: socket.socket | None
+    ) -> Speaker:
+        """Who is at the other end of a connection: over loopback whoever has it open; otherwise the
+        host whose hook the client with this pid is, which handed over its standard input where that
         is a socket."""
         if not PROC.joinpath("self").exists():
-            return Speaker(None, why="this system does not say whose hook it is")
+            return Speaker(None, why="this system does not say whose words these are")
+        if sock.family == socket.AF_INET:
+            return self._at_port(agent, sock)
         row = ancestors(pid)
         if agent.stdin == "socket":
             maker = None if stdin is None else _maker(stdin, row)
@@ -109,9 +105,21 @@ class Speakers:
                 known = self._proven(agent, host, "its child")
                 # Whoever loses its parent becomes a child of the first process.
                 above = known.above if host.pid != 1 else (SOME_HOST,)
-                begun_s = below.started / TICKS_S
-                return Speaker(known.host, above, known.why, known.forged, begun_s)
+                return replace(known, above=above, begun_s=below.started / TICKS_S)
         return _forged("it is no child of a host")
+
+    def _at_port(self, agent: CodingAgent, sock: socket.socket) -> Speaker:
+        link = f"socket:[{_inode(sock)}]"
+        if link == "socket:[]":
+            return _forged("the connection is no process's of this user")
+        for known in list(self._hosts):
+            if _holds_alone(known.pid, link) and is_alive(known):
+                return self._proven(agent, known, "its connection")
+        holders = [pid for pid in _own_processes() if _descriptors(pid, link)]
+        found = process_of(holders[0]) if len(holders) == 1 else None
+        if found is None:
+            return _forged(f"{len(holders)} processes have the connection open, and not one alone")
+        return self._proven(agent, found, "its connection")
 
     def still(self, speaker: Speaker) -> bool:
         """Whether who was known before is still there."""
@@ -153,28 +161,25 @@ class Speakers:
         found = tuple(each for each in row[1:] if self._is_host(self._programs, each.pid))
         if found:
             return found
-        if any(entry.startswith(self._marks) for entry in _environment(host.pid)):
+        given = _text(PROC / str(host.pid) / "environ").split("\0")
+        if any(entry.startswith(self._marks) for entry in given):
             return (SOME_HOST,)
         taken_in = [
             link for link in pairwise(row) if link[1].pid == 1 or _takes_orphans(link[1].pid)
         ]
-        others = [*self._others(host)] if taken_in else []
+        others = [
+            process_of(pid)
+            for pid in (_own_processes() if taken_in else ())
+            if pid not in (host.pid, 1) and self._is_host(self._programs, pid)
+        ]
         for below, above in taken_in:
             place = _text(PROC / str(below.pid) / "cgroup")
-            for other in others:
+            for other in filter(None, others):
                 is_later = other.started < below.started
                 is_near = place == _text(PROC / str(other.pid) / "cgroup")
                 if is_later and is_near and above in ancestors(other.pid):
                     return (SOME_HOST,)
         return ()
-
-    def _others(self, host: Process) -> Iterator[Process]:
-        """The other processes of this user that run a host's program."""
-        for pid in _own_processes():
-            if pid not in (host.pid, 1) and self._is_host(self._programs, pid):
-                other = process_of(pid)
-                if other is not None:
-                    yield other
 
     def _is_host(self, programs: Collection[str], pid: int) -> bool:
         """Whether a process runs a host's program. Anybody may call a program so: this keeps
@@ -243,14 +248,6 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _environment(pid: int) -> list[bytes]:
-    """What a process was given as its environment; nothing where that is not to be read."""
-    try:
-        return PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
 def _takes_orphans(pid: int) -> bool:
     """Whether a process is given the children of those below it that have ended. The system does
     not say; the daemon is such a child itself, where a hook has started it."""
@@ -285,17 +282,20 @@ def _holds_alone(pid: int, link: str) -> bool:
     return bool(flags) and all(each & os.O_CLOEXEC for each in flags)
 
 
+def connections() -> list[list[str]]:
+    """What the system tells of each connection and listener over IPv4; nothing where it does
+    not."""
+    return [line.split() for line in _text(PROC / "net" / "tcp").splitlines()[1:]]
+
+
 def _inode(sock: socket.socket) -> str:
     """The inode of the other end of a connection over loopback, if it is this user's."""
     ends = [
         f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
         for host, port in (sock.getpeername(), sock.getsockname())
     ]
-    for line in _text(PROC / "net" / "tcp").splitlines():
-        words = line.split()
-        if words[1:3] == ends and words[7] == str(os.geteuid()):
-            return words[9]
-    return ""
+    me = str(os.geteuid())
+    return next((row[9] for row in connections() if row[1:3] == ends and row[7] == me), "")
 
 
 def _maker(sock: socket.socket, row: tuple[Process, ...]) -> Process | None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import heapq
 import os
+import shlex
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import in_order, listed
@@ -40,22 +41,22 @@ class TranscriptEvent(Struct, frozen=True):
     refused: bool = False
 
 
-class TranscriptLines:
+class TranscriptLines(Struct):
     """What was met in files: how many lines, how many that cannot be read, and those of kinds that
     are not known. `told` hears how many bytes were read."""
 
-    def __init__(self) -> None:
-        self.lines = self.unreadable = self.read_bytes = 0
-        self.unknown: Counter[str] = Counter()
-        self.unopened: dict[str, str] = {}
-        self.told: Callable[[int], object] | None = None
+    lines: int = 0
+    unreadable: int = 0
+    read_bytes: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    unopened: dict[str, str] = {}
+    told: Callable[[int], object] = int
 
     def read(self, length: int) -> None:
         """Count a line."""
         self.lines += 1
         self.read_bytes += length
-        if self.told is not None:
-            self.told(self.read_bytes)
+        self.told(self.read_bytes)
 
 
 class RecordedSession(Struct, frozen=True):
@@ -74,52 +75,48 @@ class TranscriptFile:
 
     def __init__(self, session: str, met: TranscriptLines) -> None:
         self.session, self.met = session, met
-        self.cwd = self.agent_id = ""
+        self.cwd = self.agent_id = self.message = ""
         self.agent_type = "subagent"
-        self.at_ms = 0
-        self.calls: OrderedDict[str, tuple[str, Any, str]] = OrderedDict()
-        self.forked = False
-        self.tokens = 0
+        self.at_ms = self.tokens = 0
         self.cost_usd = 0.0
-        self.message = ""
+        self.forked = False
+        self.calls: OrderedDict[str, Body] = OrderedDict()
 
-    def said(self, event: str, **more: Any) -> Body:
-        """The body of a hook."""
+    def said(self, key: str, event: str, **more: Any) -> TranscriptEvent:
+        """What a hook would have said."""
         whose = {"agent_id": self.agent_id, "agent_type": self.agent_type} if self.agent_id else {}
-        return {
-            "hook_event_name": event,
-            "session_id": self.session,
-            "cwd": self.cwd,
-            **whose,
-            **more,
-        }
+        body = {"hook_event_name": event, "session_id": self.session, "cwd": self.cwd, **whose}
+        return TranscriptEvent(self.at_ms, {**body, **more}, key)
 
-    def called(self, call: str, tool: str, args: Any, cwd: str = "") -> Body:
-        """The body of a hook before a tool runs."""
-        at = cwd if cwd else self.cwd
-        self.calls[call] = (tool, args, at)
+    def called(
+        self, key: str, call: str, tool: str, args: Any, cwd: str | None = None
+    ) -> TranscriptEvent:
+        """What a hook would have said before a tool runs."""
+        about = {"tool_name": tool, "tool_input": args, "tool_use_id": call}
+        self.calls[call] = {**about, "cwd": cwd or self.cwd}
         while len(self.calls) > OPEN_CALLS:
             self.calls.popitem(last=False)
-        body = self.said("PreToolUse", tool_name=tool, tool_input=args, tool_use_id=call)
-        return {**body, "cwd": at}
+        return self.said(key, "PreToolUse", **self.calls[call])
 
-    def came(self, call: str, event: str, **more: Any) -> Body | None:
-        """The body of a hook after a tool has run; `None` where its call is not in the file."""
-        if call not in self.calls:
-            return None
-        tool, args, at = self.calls.pop(call)
-        body = self.said(event, tool_name=tool, tool_input=args, tool_use_id=call, **more)
-        return {**body, "cwd": at}
+    def came(self, key: str, call: str, event: str = "", **more: Any) -> TranscriptEvent:
+        """What a hook would have said after a tool has run; nothing where it did not, or where its
+        call is not in the file."""
+        about = self.calls.pop(call, None)
+        if about is None or not event:
+            return TranscriptEvent(self.at_ms, None, key, refused=not event)
+        return self.said(key, event, **about, **more)
+
+    def replied(self, key: str, words: str) -> TranscriptEvent:
+        """What a hook would have said at the end of a turn."""
+        event = "SubagentStop" if self.agent_id else "Stop"
+        return self.said(key, event, last_assistant_message=words)
 
     def used(self, tokens: int = 0, cost_usd: float = 0.0) -> TranscriptEvent:
         """What was used since the last time, of totals that only grow."""
-        new = TranscriptEvent(
-            self.at_ms,
-            tokens=max(0, tokens - self.tokens),
-            cost_usd=max(0.0, cost_usd - self.cost_usd),
-        )
-        self.tokens, self.cost_usd = max(tokens, self.tokens), max(cost_usd, self.cost_usd)
-        return new
+        old = self.tokens, self.cost_usd
+        self.tokens, self.cost_usd = max(tokens, old[0]), max(cost_usd, old[1])
+        new = self.tokens - old[0], self.cost_usd - old[1]
+        return TranscriptEvent(self.at_ms, tokens=new[0], cost_usd=new[1])
 
 
 Told = Iterator[TranscriptEvent]
@@ -128,9 +125,9 @@ Told = Iterator[TranscriptEvent]
 # stands between.
 
 CLAUDE_QUIET: Final = listed(
-    "summary queue-operation attachment last-prompt atis-latch api-request api-request-shape "
-    "api-request-blob tools-used mode file-history-snapshot file-history-delta progress system "
-    "ai-title custom-title agent-name agent-color agent-setting tag pr-link bridge-session "
+    "cost-state summary queue-operation attachment last-prompt atis-latch api-request mode tag "
+    "api-request-shape api-request-blob tools-used file-history-snapshot file-history-delta system "
+    "ai-title custom-title agent-name agent-color agent-setting progress pr-link bridge-session "
     "permission-mode worktree-state content-replacement attribution-snapshot task-summary"
 )
 """Kinds of lines that say nothing of what was done."""
@@ -149,67 +146,60 @@ USED: Final = in_order(
 def claude_line(line: Body, file: TranscriptFile) -> Told:
     """What a line of Claude Code says."""
     kind = line.get("type")
-    if kind == "cost-state":
-        yield file.used(cost_usd=float(line["totalCostUSD"]))
-    elif kind in ("user", "assistant"):
-        file.cwd = line.get("cwd") or file.cwd
-        if line.get("isSidechain"):
-            file.agent_id = line.get("agentId") or "sidechain"
-            file.agent_type = line.get("attributionAgent") or file.agent_type
-        else:
-            file.agent_id = ""
-        message = line["message"]
+    if kind in ("user", "assistant"):
+        message, key = line["message"], str(line.get("uuid") or "")
         content = message["content"] if isinstance(message, dict) else message
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        key = str(line.get("uuid") or "")
+        words = "\n".join([part["text"] for part in parts if part["type"] == "text"])
+        file.cwd = line.get("cwd") or file.cwd
+        file.agent_id = (line.get("agentId") or "sidechain") if line.get("isSidechain") else ""
         if kind == "user":
-            yield from _claude_user(line, parts, key, file)
+            yield from _claude_user(line, key, parts, words, file)
         else:
-            yield from _claude_reply(line, message, parts, key, file)
+            yield from _claude_reply(line, key, parts, words, file)
+    elif kind == "cost-state":
+        yield file.used(cost_usd=float(line["totalCostUSD"]))
     elif kind not in CLAUDE_QUIET:
         file.met.unknown[str(kind)] += 1
 
 
-def _claude_user(line: Body, parts: list[Body], key: str, file: TranscriptFile) -> Told:
+def _claude_user(line: Body, key: str, parts: list[Body], words: str, file: TranscriptFile) -> Told:
     results = [part for part in parts if part["type"] == "tool_result"]
+    told = line.get("toolUseResult") if len(results) == 1 else None
     for part in results:
-        call, content = part["tool_use_id"], part.get("content", "")
+        call, content, failed = part["tool_use_id"], part.get("content", ""), part.get("is_error")
         text = _text(content)
-        ran = (line.get("permissionDecision") or {}).get("decision") != "reject"
-        if not ran or "toolDenialKind" in line or (part.get("is_error") and NOT_RUN.match(text)):
-            file.calls.pop(call, None)
-            yield TranscriptEvent(file.at_ms, None, key, refused=True)
-            continue
-        if part.get("is_error"):
-            body = file.came(call, "PostToolUseFailure", error=text)
+        if _is_refused(line) or (failed and NOT_RUN.match(text)):
+            yield file.came(key, call)
+        elif failed:
+            yield file.came(key, call, "PostToolUseFailure", error=text)
         else:
-            told = line.get("toolUseResult") if len(results) == 1 else None
-            body = file.came(call, "PostToolUse", tool_response=content if told is None else told)
-        if body is not None:
-            yield TranscriptEvent(file.at_ms, body, key)
+            response = content if told is None else told
+            yield file.came(key, call, "PostToolUse", tool_response=response)
     made = line.get("isMeta") or line.get("isCompactSummary") or file.agent_id
-    words = "\n".join([part["text"] for part in parts if part["type"] == "text"])
     if words and not made and not words.startswith(COMMANDS):
-        yield TranscriptEvent(file.at_ms, file.said("UserPromptSubmit", prompt=words), key)
+        yield file.said(key, "UserPromptSubmit", prompt=words)
+
+
+def _is_refused(line: Body) -> bool:
+    said = line.get("permissionDecision") or {}
+    return "toolDenialKind" in line or said.get("decision") == "reject"
 
 
 def _claude_reply(
-    line: Body, message: Body, parts: list[Body], key: str, file: TranscriptFile
+    line: Body, key: str, parts: list[Body], words: str, file: TranscriptFile
 ) -> Told:
-    usage = message.get("usage")
+    message, usage = line["message"], line["message"].get("usage")
+    file.agent_type = (file.agent_id and line.get("attributionAgent")) or file.agent_type
     if usage and message.get("id") != file.message:
         file.message = message.get("id", "")
         tokens = sum([usage.get(name) or 0 for name in USED])
         yield TranscriptEvent(file.at_ms, None, key, tokens, float(line.get("costUSD") or 0))
     for part in parts:
         if part["type"] == "tool_use":
-            yield TranscriptEvent(
-                file.at_ms, file.called(part["id"], part["name"], part["input"]), key
-            )
-    words = "\n".join([part["text"] for part in parts if part["type"] == "text"])
+            yield file.called(key, part["id"], part["name"], part["input"])
     if words and message.get("stop_reason") == "end_turn":
-        event = "SubagentStop" if file.agent_id else "Stop"
-        yield TranscriptEvent(file.at_ms, file.said(event, last_assistant_message=words), key)
+        yield file.replied(key, words)
 
 
 def _text(content: Any) -> str:
@@ -243,91 +233,69 @@ NOT_DONE: Final = regex(
 
 
 def codex_line(line: Body, file: TranscriptFile) -> Told:
-    """What a line of Codex says."""
-    kind, payload = line.get("type", "state"), line.get("payload", line)
-    if kind == "session_meta":
-        file.cwd = payload.get("cwd") or file.cwd
-        file.forked = "forked_from_id" in payload
-        if payload["id"] != file.session:
-            file.agent_id = payload["id"]
-            file.agent_type = payload.get("agent_role") or file.agent_type
-    elif kind == "turn_context":
-        file.cwd = payload.get("cwd") or file.cwd
-    elif kind == "event_msg":
-        yield from _codex_note(payload, file)
-    else:
-        yield from _codex_item(payload if kind == "response_item" else line, file)
-
-
-def _codex_note(note: Body, file: TranscriptFile) -> Told:
-    match note:
-        case {"type": "user_message", "message": words} if not file.agent_id:
-            yield TranscriptEvent(file.at_ms, file.said("UserPromptSubmit", prompt=words))
-        case {"type": "item_completed", "item": {"type": "UserMessage", "content": parts}}:
-            words = _text(parts)
-            if words and not file.agent_id:
-                yield TranscriptEvent(file.at_ms, file.said("UserPromptSubmit", prompt=words))
-        case {"type": "item_completed", "item": {"status": "failed", "server": _, "id": call}}:
-            file.calls.pop(call, None)  # no hook hears of it
+    """What a line of Codex says: the item in an envelope, or a line that has none."""
+    kind = line.get("type", "state")
+    item = line["payload"] if kind in ("event_msg", "response_item") else line
+    call = str(item.get("call_id") or item.get("id") or "")
+    key, theirs = call if file.forked else "", not file.agent_id
+    match item:
+        case {"type": "session_meta", "payload": {"id": own} as about}:
+            file.cwd = about.get("cwd") or file.cwd
+            file.forked = "forked_from_id" in about
+            if own != file.session:
+                file.agent_id, file.agent_type = own, about.get("agent_role") or file.agent_type
+        case {"type": "turn_context", "payload": about}:
+            file.cwd = about.get("cwd") or file.cwd
+        case {"type": "user_message", "message": words} if theirs:
+            yield file.said("", "UserPromptSubmit", prompt=words)
+        case {"type": "item_completed", "item": {"type": "UserMessage", "content": parts}} if (
+            theirs
+        ):
+            yield from [
+                file.said("", "UserPromptSubmit", prompt=one) for one in [_text(parts)] if one
+            ]
+        case {"type": "item_completed", "item": {"status": "failed", "server": _, "id": failed}}:
+            file.calls.pop(failed, None)  # no hook hears of it
         case {"type": "task_complete", "last_agent_message": str(words)}:
-            event = "SubagentStop" if file.agent_id else "Stop"
-            yield TranscriptEvent(file.at_ms, file.said(event, last_assistant_message=words))
+            yield file.replied("", words)
         case {"type": "token_count", "info": {"total_token_usage": {"total_tokens": int(total)}}}:
             yield file.used(total, file.cost_usd)
-        case _:
-            pass
-
-
-def _codex_item(item: Body, file: TranscriptFile) -> Told:
-    kind = item.get("type", "state")
-    call = str(item.get("call_id") or item.get("id") or "")
-    key = call if file.forked else ""
-    match kind:
-        case "function_call" | "custom_tool_call" | "local_shell_call":
-            yield TranscriptEvent(file.at_ms, file.called(call, *_codex_call(kind, item)), key)
-        case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
+        case {"type": "function_call" | "custom_tool_call" | "local_shell_call"}:
+            yield file.called(key, call, *_codex_call(item))
+        case {
+            "type": "function_call_output" | "custom_tool_call_output" | "local_shell_call_output"
+        }:
             given = item.get("output", "")
             text = given.get("content", "") if isinstance(given, dict) else given
             if isinstance(text, str) and NOT_DONE.match(text):
-                file.calls.pop(call, None)
-                yield TranscriptEvent(file.at_ms, None, key, refused=True)
-                return
-            body = file.came(call, "PostToolUse", tool_response=_codex_output(text))
-            if body is not None:
-                yield TranscriptEvent(file.at_ms, body, key)
-        case _ if kind not in CODEX_QUIET:
-            file.met.unknown[str(kind)] += 1
+                yield file.came(key, call)
+            else:
+                yield file.came(key, call, "PostToolUse", tool_response=_codex_output(text))
+        case _ if kind != "event_msg" and item.get("type", "state") not in CODEX_QUIET:
+            file.met.unknown[str(item["type"])] += 1
 
 
-def _codex_call(kind: str, item: Body) -> tuple[str, Any, str]:
+def _codex_call(item: Body) -> tuple[str, Any, str | None]:
     """A call as a hook of Codex names it: the tool, its arguments, and the folder it runs in."""
-    if kind == "local_shell_call":
-        action = item["action"]
-        return (
-            "Bash",
-            {"command": _joined(action["command"])},
-            action.get("working_directory") or "",
-        )
-    name = str(item["name"])
-    if kind == "custom_tool_call":
-        return name, {"command": item["input"]}, ""
+    match item:
+        case {"type": "local_shell_call", "action": action}:
+            command = _joined(action["command"])
+            return "Bash", {"command": command}, action.get("working_directory")
+        case {"type": "custom_tool_call", "name": str(name)}:
+            return name, {"command": item["input"]}, None
+    name, space = str(item["name"]), item.get("namespace") or ""
     args = msgspec.json.decode(item["arguments"]) if item["arguments"] else {}
-    space = item.get("namespace") or ""
-    if name in SHELLS and SHELLS[name] in args:
-        return "Bash", {"command": _joined(args[SHELLS[name]])}, args.get("workdir") or ""
-    return f"{space}__{name}" if space.startswith("mcp__") else name, args, ""
+    if SHELLS.get(name) in args:
+        return "Bash", {"command": _joined(args[SHELLS[name]])}, args.get("workdir")
+    return f"{space}__{name}" if space.startswith("mcp__") else name, args, None
 
 
 def _joined(command: Any) -> str:
     """A command as a shell reads it: the text that a shell is given, or the words one by one."""
-    if isinstance(command, str):
-        return command
-    import shlex
-
-    words = [str(word) for word in command]
+    words = [command] if isinstance(command, str) else [str(word) for word in command]
     if len(words) == 3 and SPAWNED.match(f"{words[0]} {words[1]} "):
         return words[2]
-    return shlex.join(words)
+    return command if isinstance(command, str) else shlex.join(words)
 
 
 def _codex_output(output: Any) -> Any:
@@ -418,24 +386,20 @@ def sessions_in(files: Iterable[Path], met: TranscriptLines) -> Iterator[Recorde
 def _whose(path: Path) -> tuple[str, str] | None:
     """The agent and the session that a file is of; `None` where its first lines do not say."""
     with path.open("rb") as file:
-        for number, (raw, _) in enumerate(_lines(file)):
-            line = _object(raw)
-            if line is None or number >= HEAD:
-                return None
-            match line:
-                case {"type": "session_meta", "payload": {"session_id": str(session)}}:
-                    return "codex", session
-                case {"type": "session_meta", "payload": {"source": {"subagent": {
-                        "thread_spawn": {"parent_thread_id": str(session)}}}}}:  # fmt: skip
-                    return "codex", session
-                case {"type": "session_meta", "payload": {"id": str(session)}}:
-                    return "codex", session
+        for raw, _ in islice(_lines(file), HEAD):
+            match _object(raw):
+                case None:
+                    return None
                 case {"sessionId": str(session)} if session:
                     return "claude", session
-                case {"id": str(session), "timestamp": str(), "instructions": _}:
+                case (
+                    {"type": "session_meta", "payload": {"session_id": str(session)}}
+                    | {"type": "session_meta", "payload": {"source": {"subagent": {
+                        "thread_spawn": {"parent_thread_id": str(session)}}}}}
+                    | {"type": "session_meta", "payload": {"id": str(session)}}
+                    | {"id": str(session), "timestamp": str(), "instructions": _}
+                ):  # fmt: skip
                     return "codex", session
-                case _:
-                    pass
     return None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from stanchion.kernel.contract.values import Beside, GuardGate, Point, Standing, Switch
+from stanchion.kernel.contract.values import Beside, Cure, GuardGate, Point, Standing, Switch
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Unit
 
@@ -54,6 +54,11 @@ class Powers(Protocol):
     a place; `{name:if}` and `{name:unless}` only say where it stands. `{at:span}` puts seconds
     into words, `{some:names}` a list.
     """
+
+    cures: Mapping[str, tuple[Cure, ...]]
+    """Lines of policy that may cure a finding of it, the narrowest first, by its code, those of all
+    other codes under an empty one. Asked where a refusal is explained; each is tried before it is
+    named."""
 
     def places(self, finding: Finding, event: Any, /) -> Mapping[str, object]:
         """What else stands in places of its remedies; the event is `None` where it is not known any

@@ -44,6 +44,17 @@ class Beside(NamedTuple):
     logs_pass: bool = True
 
 
+class Cure(NamedTuple):
+    """A line of policy that may cure a finding: where it stands (an option of the guard, or
+    `/TABLE/NAME/KEY`; a plus adds to a list), its value, and what that is: a `host`, a `path`, a
+    `command`, a `value` that was read. Both have places, as remedies have; `{path}` and `{folder}`
+    are each path that the call names, `{answer[...]}` what the guard was told."""
+
+    at: str
+    value: Any
+    near: Literal["", "host", "path", "command", "value"] = ""
+
+
 Sure = Literal["certain", "likely", "info"]
 
 

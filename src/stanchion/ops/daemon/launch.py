@@ -12,7 +12,6 @@ import socket
 import stat
 from contextlib import closing, suppress
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Final
 
 from stanchion import Shield, typed
@@ -20,8 +19,8 @@ from stanchion.audit.layout import write_private
 from stanchion.hosts.coding import AGENTS, carrier
 from stanchion.hosts.coding.sessions import CodingSessions
 from stanchion.hosts.coding.settings import AgentsConfig, read_config
-from stanchion.hosts.coding.speaker import Speakers
-from stanchion.locks.files import attempt
+from stanchion.hosts.coding.speaker import Speakers, connections
+from stanchion.locks.files import attempt, attempt_within
 from stanchion.ops.daemon.server import LOG, DaemonStatus, HookServer
 
 LOCK: Final = "daemon.lock"
@@ -81,7 +80,8 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
         lambda root: Shield.load(config.policy, project=root, folder=root, host_secret=secret)
     )
     try:
-        server = HookServer(AGENTS, speakers, sessions.hear, config.port, trouble, refuses)
+        knows = sessions.hear, config.port, trouble, refuses, sessions.is_hosts, sessions.rest
+        server = HookServer(AGENTS, speakers, *knows)
         signal.set_wakeup_fd(server.wakes_by, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: server.stop())
@@ -131,13 +131,8 @@ def _loopback(port: int) -> tuple[socket.socket | None, str]:
 def _is_own(port: int) -> bool:
     """Whether a program of this user listens on a port, or it cannot be told whose it is: hooks
     that go there by HTTP would be answered by it."""
-    try:
-        lines = Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]
-    except OSError:
-        return True
-    rows = [line.split() for line in lines]
-    users = {row[7] for row in rows if row[3] == "0A" and row[1].endswith(f":{port:04X}")}
-    return not users or str(os.geteuid()) in users
+    rows = [row for row in connections() if row[3] == "0A" and row[1].endswith(f":{port:04X}")]
+    return not rows or str(os.geteuid()) in [row[7] for row in rows]
 
 
 def _log_to(file: Path) -> None:
@@ -149,7 +144,7 @@ def _log_to(file: Path) -> None:
 
 
 def ask(state: Path, what: str) -> DaemonStatus | None:
-    """What a daemon says to `status` or `stop`; `None` where none listens."""
+    """What a daemon says to `status`, `rest` or `stop`; `None` where none listens."""
     try:
         sock = carrier.connected(str(state))
         if sock is None:
@@ -165,11 +160,9 @@ def ask(state: Path, what: str) -> DaemonStatus | None:
 def stop_daemon(state: Path) -> DaemonStatus | None:
     """Stop a daemon, and wait until it has ended; `None` where none listens."""
     found = ask(state, "stop")
-    until = monotonic() + STOP_S
-    while found is not None and (free := attempt(own_place(state) / LOCK, create=True)) is None:
-        if monotonic() > until:
+    if found is not None:
+        free = attempt_within(own_place(state) / LOCK, STOP_S)
+        if free is None:
             raise NoDaemon(f"process {found.pid} does not end: end it with `kill -9 {found.pid}`")
-        sleep(0.05)
-    if found is not None and free is not None:
         os.close(free)
     return found

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from stanchion import __version__
-from stanchion.hosts.coding.agent import CodingAgent, HostAnswer
+from stanchion.hosts.coding.agent import BadHook, CodingAgent, HostAnswer
 from stanchion.hosts.coding.carrier import PROTOCOL
 from stanchion.hosts.coding.speaker import Speaker, Speakers
 from stanchion.ops.broker.peers import Unsupported, peer_of
@@ -25,7 +25,6 @@ from stanchion.ops.daemon.wire import (
     HookWire,
     HungUp,
     TurnedDown,
-    hang_up,
     whole,
 )
 
@@ -75,12 +74,14 @@ class HookServer:
         port: int = 0,
         trouble: str = "",
         refuses: str = "",
+        is_hosts: Callable[[Speaker], bool] = lambda speaker: speaker.begun_s is None,
+        rest: Callable[[], None] = lambda: None,
     ) -> None:
         self._agents, self._speakers, self._hear = agents, speakers, hear
         self._port, self._trouble, self._refuses = port, trouble, refuses
+        self._is_hosts, self._rest = is_hosts, rest
         self._lock = threading.Lock()
-        self._open: dict[threading.Thread, socket.socket] = {}
-        self._answering: set[threading.Thread] = set()
+        self._open: dict[HookWire, threading.Thread] = {}
         self._stopping = False
         self._answered, self._heard_at = 0, monotonic()
         self._wake, self._woken = socket.socketpair()
@@ -122,13 +123,12 @@ class HookServer:
             while self._accept(listener):
                 pass
             listener.close()
-        while self._answering and monotonic() < until:
+        left = dict(self._open)
+        while any(wire.is_busy for wire in left) and monotonic() < until:
             sleep(0.01)
-        with self._lock:
-            left = dict(self._open)
-        for sock in left.values():
-            hang_up(sock)
-        for thread in left:
+        for wire in left:
+            wire.hang_up()
+        for thread in left.values():
             thread.join(max(0.0, until - monotonic()))
         self._wake.close()
         self._woken.close()
@@ -147,12 +147,13 @@ class HookServer:
                 sock.close()
                 return True
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        thread = threading.Thread(target=self._attend, args=(sock,), name="hook", daemon=True)
+        wire = HookWire(sock)
+        thread = threading.Thread(target=self._attend, args=(wire,), name="hook", daemon=True)
         with self._lock:
-            alike = [each for each in self._open.values() if each.family == sock.family]
+            alike = [each for each in self._open if each.is_local == wire.is_local]
             full = len(alike) >= MOST_CONNECTIONS
             if not full:
-                self._open[thread] = sock
+                self._open[wire] = thread
         if full:
             sock.close()
             LOG.warning("%s connections are open: another one was turned away", MOST_CONNECTIONS)
@@ -160,19 +161,14 @@ class HookServer:
         thread.start()
         return True
 
-    def _attend(self, sock: socket.socket) -> None:
-        thread, wire = threading.current_thread(), HookWire(sock)
+    def _attend(self, wire: HookWire) -> None:
         known: dict[str, Speaker] = {}
         try:
             while True:
                 request = wire.head(None if known else FIRST_S)
-                with self._lock:
-                    self._answering.add(thread)
-                try:
-                    self._answer(sock, wire, request, known)
-                finally:
-                    with self._lock:
-                        self._answering.discard(thread)
+                wire.is_busy = True
+                self._answer(wire, request, known)
+                wire.is_busy = False
                 if request.headers.get("connection", "").lower() == "close":
                     return
         except TurnedDown as turned_down:
@@ -183,21 +179,19 @@ class HookServer:
             LOG.exception("a connection failed")
             _tell(wire, TurnedDown(503, "Stanchion could not answer: its log says why"))
         finally:
+            wire.is_busy = False
             wire.close()
             with self._lock:
-                self._open.pop(thread, None)
+                del self._open[wire]
 
-    def _answer(
-        self, sock: socket.socket, wire: HookWire, request: HookRequest, known: dict[str, Speaker]
-    ) -> None:
+    def _answer(self, wire: HookWire, request: HookRequest, known: dict[str, Speaker]) -> None:
         """Answer one request: whether it may be heard at all, who speaks, what is said."""
         self._heard_at = monotonic()
-        is_local = sock.family == socket.AF_UNIX
-        self._check(request, is_local)
+        self._check(request, wire.is_local)
         name = request.path.removeprefix("/")
-        if name in ("status", "stop") and is_local:
+        if name in ("status", "rest", "stop") and wire.is_local:
             wire.body(request.length)
-            self._serve_operator(sock, wire, name)
+            self._serve_operator(wire, name)
             return
         agent = self._agents.get(name)
         if agent is None or request.method != "POST":
@@ -206,34 +200,25 @@ class HookServer:
         with nullcontext() if stdin is None else stdin:
             speaker = known.get(name)
             if speaker is None or not self._speakers.still(speaker):
-                speaker = (
-                    self._speakers.at_socket(agent, _pid(sock), stdin)
-                    if is_local
-                    else self._speakers.at_port(agent, sock)
-                )
-            self._check_version(request, speaker, is_local)
-            if self._stopping:
-                raise STOPPING
+                speaker = self._speakers.at(agent, wire.sock, _pid(wire), stdin)
+            self._check_version(request, speaker, wire.is_local)
             most = MOST_FORGED if speaker.forged else MOST_BODY
-            if request.length > most:
-                raise TurnedDown(413, f"the body is larger than {most:,} bytes")
-            body = wire.body(request.length) if stdin is None else whole(stdin, most)
+            body = wire.body(request.length, most) if stdin is None else whole(stdin, most)
             answer = self._heard(agent, body, speaker)
         if speaker.forged:
             raise TurnedDown(403, f"this is heard from a host alone: {speaker.why}")
         known[name] = speaker
         self._answered += 1
-        data = msgspec.json.encode(answer) if is_local else answer.stdout.encode()
+        data = msgspec.json.encode(answer) if wire.is_local else answer.stdout.encode()
         wire.send(200, data if data else b"{}", SAYS_JSON)
 
     def _heard(self, agent: CodingAgent, body: bytes, speaker: Speaker) -> HostAnswer:
-        if self._refuses and not speaker.forged:
-            try:
-                event = str(msgspec.json.decode(body)["hook_event_name"])
-            except (msgspec.MsgspecError, TypeError, KeyError):
-                event = ""
-            return agent.refusal(event, self._refuses)
-        return self._hear(agent, body, speaker)
+        if not self._refuses or speaker.forged:
+            return self._hear(agent, body, speaker)
+        try:
+            return agent.refusal(agent.read(body).event, self._refuses)
+        except BadHook as bad:
+            return agent.refusal(bad.event, self._refuses)
 
     def _check(self, request: HookRequest, is_local: bool) -> None:
         """Turn away what no hook sends: web pages send these headers, or cannot send those."""
@@ -249,12 +234,15 @@ class HookServer:
             raise TurnedDown(415, f"only `{JSON}` is heard")
 
     def _check_version(self, request: HookRequest, speaker: Speaker, is_local: bool) -> None:
-        """Refuse another version. To a newer hook that can be no agent's command it makes room."""
+        """Refuse another version, and all when it stops. To a newer hook that can be no agent's
+        command it makes room."""
         version = request.headers["stanchion-hook"]
+        if self._stopping:
+            raise STOPPING
         if version == f"{PROTOCOL}":
             return
         is_newer = version.isascii() and version.isdecimal() and int(version[:9]) > PROTOCOL
-        if is_newer and is_local and not speaker.forged and speaker.begun_s is None:
+        if is_newer and is_local and not speaker.forged and self._is_hosts(speaker):
             LOG.info("a hook speaks version %s: this daemon makes room for a newer one", version)
             self.stop()
             raise STOPPING
@@ -264,29 +252,24 @@ class HookServer:
             f"hooks again with `stanchion install`, and run `stanchion hook stop`",
         )
 
-    def _serve_operator(self, sock: socket.socket, wire: HookWire, name: str) -> None:
+    def _serve_operator(self, wire: HookWire, name: str) -> None:
         if name == "stop":
-            if self._speakers.is_below_host(_pid(sock)):
+            if self._speakers.is_below_host(_pid(wire)):
                 raise TurnedDown(
                     403, "an agent does not stop the daemon: do it from another terminal"
                 )
             self.stop()
-        said = DaemonStatus(
-            __version__,
-            PROTOCOL,
-            os.getpid(),
-            self._port,
-            self._trouble,
-            self._speakers.alive(),
-            self._answered,
-        )
+        elif name == "rest":
+            self._rest()
+        known = self._port, self._trouble, self._speakers.alive(), self._answered
+        said = DaemonStatus(__version__, PROTOCOL, os.getpid(), *known)
         wire.send(200, msgspec.json.encode(said), SAYS_JSON)
 
 
-def _pid(sock: socket.socket) -> int:
+def _pid(wire: HookWire) -> int:
     """The process at the other end; 0 where the system does not say."""
     try:
-        return peer_of(sock).pid
+        return peer_of(wire.sock).pid if wire.is_local else 0
     except Unsupported:
         return 0
 

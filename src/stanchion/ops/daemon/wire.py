@@ -43,7 +43,9 @@ class HookWire:
     """Receives requests and sends answers. Whoever is broken, too large or slow is `TurnedDown`."""
 
     def __init__(self, sock: socket.socket) -> None:
-        self._sock = sock
+        self.sock, self.is_local = sock, sock.family == socket.AF_UNIX
+        self.is_busy = False
+        """Whether a request is answered."""
         self._rest = bytearray()
         self._passed: list[int] = []
 
@@ -73,8 +75,10 @@ class HookWire:
             raise TurnedDown(411, "the request does not say its length: send `Content-Length`")
         return HookRequest(method, path, headers, int(length[:12]))
 
-    def body(self, size: int) -> bytes:
+    def body(self, size: int, most: int = MOST_BODY) -> bytes:
         """The body of a request whose head was read."""
+        if size > most:
+            raise TurnedDown(413, f"the body is larger than {most:,} bytes")
         until = monotonic() + SENDING_S
         while len(self._rest) < size:
             self._more(until)
@@ -96,27 +100,32 @@ class HookWire:
         first = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
         head = [first, f"Content-Length: {len(body)}", *headers, "", ""]
         try:
-            self._sock.settimeout(SENDING_S)
-            self._sock.sendall("\r\n".join(head).encode("latin-1") + body)
+            self.sock.settimeout(SENDING_S)
+            self.sock.sendall("\r\n".join(head).encode("latin-1") + body)
         except OSError as error:
             raise HungUp from error
+
+    def hang_up(self) -> None:
+        """End it, whoever waits for something on it."""
+        with suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Let go of it, and of what came with it."""
         while self._passed:
             os.close(self._passed.pop())
-        self._sock.close()
+        self.sock.close()
 
     def _more(self, until: float | None) -> None:
-        part = timely(self._sock, until, self._received)
+        part = timely(self.sock, until, self._received)
         if not part:
             raise HungUp
         self._rest += part
 
     def _received(self, size: int) -> bytes:
-        if self._sock.family != socket.AF_UNIX:
-            return self._sock.recv(size)
-        part, files, _, _ = socket.recv_fds(self._sock, size, 4, socket.MSG_CMSG_CLOEXEC)
+        if not self.is_local:
+            return self.sock.recv(size)
+        part, files, _, _ = socket.recv_fds(self.sock, size, 4, socket.MSG_CMSG_CLOEXEC)
         self._passed += files
         while len(self._passed) > 1:
             os.close(self._passed.pop(0))
@@ -145,9 +154,3 @@ def whole(sock: socket.socket, most: int) -> bytes:
         if len(parts) > most:
             raise TurnedDown(413, f"the hook says more than {most:,} bytes at once")
     return bytes(parts)
-
-
-def hang_up(sock: socket.socket) -> None:
-    """End a connection, whoever waits for something on it."""
-    with suppress(OSError):
-        sock.shutdown(socket.SHUT_RDWR)

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from msgspec import MsgspecError, Struct
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ from stanchion.ops.views.amounts import MEASURES
 from stanchion.ops.views.budgets import lines_of
 from stanchion.ops.views.names import kind_of
 from stanchion.ops.views.records import DecisionView, record_view
-from stanchion.ops.views.remedies import ConditionPart, parts_of, remedies
+from stanchion.ops.views.remedies import ConditionPart, Cures, parts_of, remedies
 from stanchion.ops.views.trails import record
 from stanchion.ops.views.verdicts import VerdictView, plan_of, verdicts
 from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, GuardSeat
@@ -59,7 +59,8 @@ class DecisionCase(Struct, frozen=True):
 
     `source` is empty where the policy was handed in as data, and `None` where nothing is known of
     it. `tools` is the digest of the tools' definitions that were known besides it. `place` is where
-    the record stands, for what else its trail has to say.
+    the record stands, for what else its trail has to say, and `newest` the newest decision, where
+    this one is called the last.
     """
 
     entry: RecordEntry
@@ -69,6 +70,7 @@ class DecisionCase(Struct, frozen=True):
     args: dict[str, Any] | None = None
     tools: str = ""
     place: tuple[TrailReader, FoundRecord] | None = None
+    newest: str = ""
 
     @property
     def erased(self) -> bool:
@@ -231,6 +233,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     effect: str = ""
     acts_on: dict[str, Any] = {}
     content: Any = None
+    cures: Cures = Cures()
 
 
 def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
@@ -244,6 +247,8 @@ def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
     counters: tuple[CounterView, ...] = ()
     missing = case.missing
     forgotten = ""
+    later = f"what came after it was allowed, up to `{case.newest}`: `stanchion explain` lists it"
+    later = "" if case.newest in ("", entry.id) else later
     if policy is not None and same:
         try:
             counters = _counters(policy, moment, case.judged(policy))
@@ -288,7 +293,7 @@ def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
         skipped=entry.skipped,
         counters=counters,
         verdicts=verdicts(entry, plan, case.erased),
-        notes=(*entry.notes, *[words for words in (missing, forgotten) if words]),
+        notes=(*entry.notes, *[words for words in (missing, forgotten, later) if words]),
         effect=effect_of(entry.traits),
         acts_on=_acts_on(policy, event),
         content=entry.content,
@@ -410,7 +415,10 @@ def _counter(
 
 
 LAST = "last"
-"""What the newest decision can be called."""
+"""What the newest decision of the newest run can be called that was not simply allowed; where all
+were, its newest one."""
+LOOKED: Final = 10_000
+"""How many decisions are looked through for it."""
 
 Known = tuple[TrailReader, FoundRecord]
 """A decision, and the trail it is in."""
@@ -434,22 +442,44 @@ def newest_decisions(readers: Sequence[TrailReader], most: int) -> list[Decision
     return found
 
 
-def explained(
+def case_named(
     readers: Sequence[TrailReader], name: str, told: Progress | None = None
-) -> Explanation | None:
-    """Why a decision was made, by its id, its place, or `last`; `None` where there is none.
-
-    Raises `NoDecision` for a record that is none, `UnreadableDecision` for one that cannot be read,
-    `Ambiguous` for a place that can be several.
-    """
-    known = next(_newest(readers), None) if name == LAST else _by_name(readers, name, told)
+) -> DecisionCase | None:
+    """A decision by its id, its place, or `last`; `None` where there is none. Raises `NoDecision`
+    for a record that is none, `UnreadableDecision` for one that cannot be read, `Ambiguous` for a
+    place that can be several."""
+    known = _last(readers) if name == LAST else _by_name(readers, name, told)
     if known is None:
         return None
+    newest = next(_newest(readers), known)[1].stub.id if name == LAST else ""
     try:
-        case = case_of(*known)
-        return explain(case, policy_of(case))
+        return replace(case_of(*known), newest=newest)
     except (MsgspecError, ValueError, KeyError):
         raise UnreadableDecision(name) from None
+
+
+def _last(readers: Sequence[TrailReader]) -> Known | None:
+    newest, allowed = islice(_newest(readers), LOOKED), Action.ALLOW.name
+    last = next(newest, None)
+    if last is None or last[1].stub.action != allowed:
+        return last
+    others = (one for one in newest if one[1].stub.action != allowed)
+    return next((one for one in others if _is_beside(one, last)), last)
+
+
+def _is_beside(one: Known, other: Known) -> bool:
+    """Whether two decisions were made in one run as it was opened once, or in those of a family.
+    Checks are runs of one name, each opened for one decision."""
+    stub, beside = one[1].stub, other[1].stub
+    if stub.run_id == beside.run_id:
+        opened = stub.id.rpartition(".")[0] == beside.id.rpartition(".")[0]
+        return opened and stub.id != beside.id
+    return _root(*one) == _root(*other)
+
+
+def _root(reader: TrailReader, found: FoundRecord) -> str:
+    begun = reader.begun(found)
+    return found.stub.run_id if begun is None else begun.run.root
 
 
 def _newest(readers: Sequence[TrailReader]) -> Iterator[Known]:

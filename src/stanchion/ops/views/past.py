@@ -4,7 +4,7 @@ finding."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -16,6 +16,7 @@ from stanchion.guards.evidence.tables import COMMITS, LINTS, TESTS
 from stanchion.guards.evidence.targets import ran_by
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.ops.views.explain import DecisionCase, explain
 from stanchion.ops.views.veiled import veiled
@@ -50,18 +51,25 @@ OUTCOMES: Final[tuple[Outcome, ...]] = ("stopped", "asked", "unknown", "changed"
 
 
 class PastEvent(Struct, frozen=True):
-    """An event of a recorded session as it was judged; `case` gives its record to explain."""
+    """A thing that a recorded session tells, and how it was judged, if it was. `key` is the same in
+    every copy; `skipped` names the count that it goes into without being judged. `case` gives its
+    record to explain."""
 
     session: str
     agent: str
-    folder: str
     at_ms: int
-    stage: Stage
-    tool: str
-    args: Mapping[str, Any]
-    decision: Decision
-    unknown: str
-    case: Callable[[], DecisionCase]
+    key: str
+    tokens: int
+    cost_usd: float
+    refused: bool
+    skipped: str = ""
+    folder: str = ""
+    stage: Stage | None = None
+    tool: str = ""
+    args: Mapping[str, Any] = {}
+    decision: Decision | None = None
+    unknown: str = ""
+    case: Callable[[], DecisionCase] | None = None
 
 
 class PastGroup(Struct):
@@ -131,67 +139,98 @@ class PastReport(Struct):
 
 
 class ReportTally:
-    """Counts judged events, and keeps one example of each group."""
+    """Counts the events of sessions that are in a time and a folder, each once, and keeps one
+    example of each group."""
 
-    def __init__(self, policy: CompiledPolicy, since_ms: int | None, until_ms: int | None) -> None:
-        self._policy = policy
-        self.report = PastReport(policy.file.name, policy.hash, since_ms, until_ms)
-        self._honest: Counter[str] = Counter()
-        self._touched: Counter[str] = Counter()
-        self._agents: Counter[str] = Counter()
-        self._groups: dict[tuple[str, str, str], PastGroup] = {}
-        self._in: dict[tuple[str, str, str], str] = {}
+    def __init__(
+        self,
+        policy: CompiledPolicy,
+        since_ms: int | None = None,
+        until_ms: int | None = None,
+        folder: str = "",
+    ) -> None:
+        self._policy, self._folder = policy, folder
+        self._report = PastReport(policy.file.name, policy.hash, since_ms, until_ms)
+        self._counts = {name: Counter[str]() for name in ("agents", "honest", "touched")}
+        self._groups: dict[tuple[str, ...], PastGroup] = {}
+        self._in: dict[tuple[str, ...], str] = {}
         self._folders: set[str] = set()
+        self._seen: set[int] = set()
 
-    def session(self, agent: str, folders: set[str]) -> None:
-        """Count a session that has anything in the time that is reported."""
-        self._agents[agent] += 1
-        self._folders |= folders
+    def session(self, events: Iterable[PastEvent]) -> None:
+        """Count a session."""
+        agent, folder, new = "", "", set[int]()
+        for event in events:
+            folder = event.folder or folder
+            if self._is_asked(event.at_ms, folder) and self._count(event, new):
+                agent = event.agent
+                self._folders |= {folder} if folder else set()
+        self._seen |= new
+        if agent:
+            self._counts["agents"][agent] += 1
 
-    def add(self, event: PastEvent) -> None:
-        """Count an event."""
-        kinds: tuple[str, ...] = ()
+    def _is_asked(self, at_ms: int, folder: str) -> bool:
+        since_ms, until_ms = self._report.since_ms, self._report.until_ms
+        after = since_ms is None or at_ms >= since_ms
+        before = until_ms is None or at_ms < until_ms
+        return after and before and f"{folder}/".startswith(self._folder)
+
+    def _count(self, event: PastEvent, new: set[int]) -> bool:
+        """Count an event; whether it is the first of its copies, of which a session has none."""
+        total, known = self._report, hash((event.agent, event.key))
+        if event.key and known in self._seen:
+            total.copies += event.stage is Stage.TOOL_CALL
+            return False
+        new |= {known} if event.key else set()
+        total.tokens += event.tokens
+        total.cost_usd += event.cost_usd
+        total.refused += event.refused
+        if event.skipped:
+            setattr(total, event.skipped, getattr(total, event.skipped) + 1)
+        if event.decision is not None:
+            self._judged(event, event.decision)
+        return True
+
+    def _judged(self, event: PastEvent, decision: Decision) -> None:
+        total, kinds = self._report, tuple[str, ...]()
         if event.stage is Stage.TOOL_CALL:
             texts = shell_texts(event.args)
             kinds = honest_kinds(texts)
-            self._honest.update(kinds)
-            self.report.commands += bool(texts)
-            self.report.other_calls += not texts
-        outcome = outcome_of(event)
+            self._counts["honest"].update(kinds)
+            total.commands += bool(texts)
+            total.other_calls += not texts
+        outcome, found = outcome_of(event.stage, decision, event.unknown), _determining(decision)
         if outcome is None:
-            decision = event.decision
-            self.report.warned += decision.action is Action.WARN
-            self.report.hidden += any(one.patches for one in decision.findings if not one.shadow)
+            total.warned += decision.action is Action.WARN
+            total.hidden += bool(_patching(decision))
             return
-        setattr(self.report, outcome, getattr(self.report, outcome) + 1)
-        self.report.ended += event.decision.action is Action.HALT
-        self._touched.update(kinds)
-        self._grouped(outcome, event, kinds)
-
-    def _grouped(self, outcome: Outcome, event: PastEvent, kinds: tuple[str, ...]) -> None:
-        found = _determining(event)
-        key = (outcome, found[1], found[0])
+        setattr(total, outcome, getattr(total, outcome) + 1)
+        total.ended += decision.action is Action.HALT
+        self._counts["touched"].update(kinds)
+        key = (outcome, *found)
         if key not in self._groups and len(self._groups) >= MOST_GROUPS:
             key = (outcome, "", "")
-        group = self._groups.get(key)
-        if group is None:
-            group = self._groups[key] = self._example(outcome, event, *found)
+        if key not in self._groups:
+            self._groups[key] = self._example(outcome, event, decision, *found)
+        group = self._groups[key]
         group.count += 1
         group.sessions += self._in.get(key) != event.session
         self._in[key] = event.session
         group.honest = dict(Counter(group.honest) + Counter(kinds))
 
-    def _example(self, outcome: Outcome, event: PastEvent, guard: str, code: str) -> PastGroup:
-        reasons = explain(event.case(), self._policy).findings
+    def _example(
+        self, outcome: Outcome, event: PastEvent, decision: Decision, guard: str, code: str
+    ) -> PastGroup:
+        reasons = () if event.case is None else explain(event.case(), self._policy).findings
         reason = next((one for one in reasons if (one.guard, one.code) == (guard, code)), None)
         return PastGroup(
             outcome,
             code,
             guard,
-            event.decision.action.name,
-            veiled(event.decision.message if reason is None else reason.message),
+            decision.action.name,
+            veiled(decision.message if reason is None else reason.message),
             depends=event.unknown,
-            example=_words(event),
+            example=_words(event.args),
             stage=str(event.stage),
             tool=veiled(event.tool),
             agent=event.agent,
@@ -204,11 +243,11 @@ class ReportTally:
 
     def done(self) -> PastReport:
         """The report of what was counted."""
-        report = self.report
-        report.agents, report.sessions = dict(self._agents), sum(self._agents.values())
-        report.folders = len(self._folders)
-        report.honest = {kind: self._honest[kind] for kind in HONEST}
-        report.touched = {kind: self._touched[kind] for kind in HONEST}
+        report = self._report
+        report.agents = dict(self._counts["agents"])
+        report.sessions, report.folders = sum(report.agents.values()), len(self._folders)
+        report.honest = {kind: self._counts["honest"][kind] for kind in HONEST}
+        report.touched = {kind: self._counts["touched"][kind] for kind in HONEST}
         report.groups = sorted(
             self._groups.values(),
             key=lambda one: (OUTCOMES.index(one.outcome), -one.count, one.code),
@@ -222,41 +261,35 @@ def honest_kinds(texts: list[str]) -> tuple[str, ...]:
     return tuple(kind for kind, known in HONEST.items() if any(map(known.has, ran)))
 
 
-def outcome_of(event: PastEvent) -> Outcome | None:
+def outcome_of(stage: Stage | None, decision: Decision, unknown: str) -> Outcome | None:
     """What would have become of an event; `None` for one that would have gone ahead as it is."""
-    decision = event.decision
     if decision.action <= PROCEEDS:
-        changed = event.stage is Stage.TOOL_CALL and any(
-            one.patches and one.guard != "schema" and not one.shadow for one in decision.findings
-        )
-        return "changed" if changed else None
-    if event.unknown:
+        # The shape of arguments is set right without anybody asking.
+        other = any(one.guard != "schema" for one in _patching(decision))
+        return "changed" if other and stage is Stage.TOOL_CALL else None
+    if unknown:
         return "unknown"
-    if event.stage is Stage.MODEL_REPLY:
+    if stage is Stage.MODEL_REPLY:
         return "sent_back"
     return "asked" if decision.action is Action.ESCALATE else "stopped"
 
 
-def _determining(event: PastEvent) -> tuple[str, str]:
+def _patching(decision: Decision) -> list[Finding]:
+    return [one for one in decision.findings if one.patches and not one.shadow]
+
+
+def _determining(decision: Decision) -> tuple[str, str]:
     """The guard and the code of the finding that decided."""
-    decision = event.decision
     found = decision.determining
     if decision.action <= PROCEEDS:
-        found = next((one for one in decision.findings if one.patches and not one.shadow), found)
+        found = next(iter(_patching(decision)), found)
     return ("", decision.code) if found is None else (found.guard, found.code)
 
 
-def _words(event: PastEvent) -> str:
+def _words(args: Mapping[str, Any]) -> str:
     """What is shown of an event, in one line and without secrets: its command, or its arguments."""
-    texts = shell_texts(event.args)
-    given = {name: one for name, one in event.args.items() if name != "cwd"}
+    texts = shell_texts(args)
+    given = {name: one for name, one in args.items() if name != "cwd"}
     text = texts[0] if texts else msgspec.json.encode(given).decode() if given else ""
     line = " ".join(veiled(text).split())
     return line if len(line) <= EXAMPLE else f"{line[:EXAMPLE]}…"
-
-
-def honest_words(counts: Mapping[str, int]) -> Iterator[str]:
-    """Numbers of honest work in words: `3 tests`."""
-    for kind, number in counts.items():
-        if number:
-            yield f"{number:,} {kind}{'' if number == 1 else 's'}"

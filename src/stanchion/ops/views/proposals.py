@@ -317,12 +317,18 @@ def proposals(
     return Proposals(tuple(told), tuple(withheld), more)
 
 
+def rule_name(
+    tool: str, guards: tuple[str, ...], task: str, args: Any, patterns: dict[str, str]
+) -> str:
+    """What a rule is called: it says what it is about, and is the same whenever the same is
+    proposed."""
+    return f"{tool}-{sha256(canonical([tool, guards, task, args, patterns])).hexdigest()[:8]}"
+
+
 def _proposal(kind: ApprovedKind, terms: ProposalTerms, now_ms: int) -> Proposal:
     cases, (tool, _, guards, _, task, _) = kind.cases, kind.call
     people = tuple(sorted({case.by for case in cases}))
     times = [case.at_ms for case in cases]
-    # The name says what it is about, and is the same whenever the same is proposed.
-    mark = sha256(canonical([tool, guards, task, kind.args, kind.patterns])).hexdigest()[:8]
     rule = ApprovedEntry(
         tool=tool,
         args=kind.args,
@@ -334,7 +340,8 @@ def _proposal(kind: ApprovedKind, terms: ProposalTerms, now_ms: int) -> Proposal
         why=f"approved {len(cases)} times by {', '.join(people)}",
     )
     proven = sum([case.proven for case in cases])
-    return Proposal(f"{tool}-{mark}", rule, len(cases), proven, people, min(times), max(times))
+    name = rule_name(tool, guards, task, kind.args, kind.patterns)
+    return Proposal(name, rule, len(cases), proven, people, min(times), max(times))
 
 
 def _against(

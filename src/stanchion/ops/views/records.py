@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+import msgspec
 from msgspec import MsgspecError, Struct
 from msgspec.structs import asdict
 
 from stanchion.audit import notes
+from stanchion.audit.apart import is_erased
 from stanchion.audit.reader import DECISIONS, would_change
-from stanchion.audit.record import RecordEntry
+from stanchion.audit.record import RecordedFinding, RecordEntry
 from stanchion.audit.segment_scan import FoundRecord, Stub
+from stanchion.audit.worded import content_in_words, worded
+from stanchion.guards import SHIPPED
+from stanchion.guards.evidence.files import named_in
+from stanchion.guards.evidence.outcome import shell_texts
 from stanchion.kernel.actions import NAMES
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import is_declared
 from stanchion.ops.views.amounts import counted, framed
 
+SHOWN: Final = 40
+"""How much is shown of what a call would do."""
 UNREADABLE: Final = "cannot be read: see `stanchion audit verify`"
 
 OF_KIND: Final[dict[str, type[notes.TrailNote]]] = {
@@ -40,10 +50,10 @@ class Would(Struct, frozen=True):
 
 
 class DecisionView(Struct, frozen=True):
-    """A decision in short. `about` is the tool, or whom a run is handed to; `guard` and `code`
-    determined it, and are empty where no guard had anything to say. `policy` is where its policy
-    came from, `None` where that is not known. `would` is what it would have been without shadow
-    mode, `None` where that is the same.
+    """A decision in short. `about` is the tool, or whom a run is handed to, `does` what a call of
+    it would do; `guard` and `code` determined it, `why` says it in words, and all are empty where
+    no guard had anything to say. `policy` is where its policy came from, `None` where that is not
+    known. `would` is what it would have been without shadow mode, `None` where that is the same.
     """
 
     id: str
@@ -58,6 +68,8 @@ class DecisionView(Struct, frozen=True):
     guard: str
     code: str
     would: Would | None = None
+    does: str = ""
+    why: str = ""
 
     @property
     def reason(self) -> str:
@@ -91,7 +103,10 @@ def record_view(found: FoundRecord, policy: str | None = None) -> RecordView:
     known."""
     stub = found.stub
     entry = decision_in(found)
-    decision = None if entry is None else _decision(entry, policy)
+    decision = None
+    if entry is not None:
+        erased = is_erased(found.line.body, found.line.kept)
+        decision = _decision(entry, policy, erased)
     return RecordView(
         stub.kind,
         stub.at,
@@ -111,7 +126,7 @@ def decision_in(found: FoundRecord) -> RecordEntry | None:
     return entry if entry is not None and entry.action in NAMES else None
 
 
-def _decision(entry: RecordEntry, policy: str | None) -> DecisionView:
+def _decision(entry: RecordEntry, policy: str | None, erased: bool) -> DecisionView:
     determining = next((said for said in entry.findings if said.action == entry.action), None)
     return DecisionView(
         id=entry.id,
@@ -126,7 +141,29 @@ def _decision(entry: RecordEntry, policy: str | None) -> DecisionView:
         guard="" if determining is None else determining.guard,
         code="" if determining is None else determining.code,
         would=_would(entry),
+        does=_done_by(entry),
+        why="" if determining is None else _why(determining, erased),
     )
+
+
+def _why(said: RecordedFinding, erased: bool) -> str:
+    """What a finding says, also where no guard was loaded yet that knows the words."""
+    if not said.text and not is_declared(said.code):
+        tuple(SHIPPED.values())
+    return worded(said, erased).message
+
+
+def _done_by(entry: RecordEntry) -> str:
+    """What a call would do, in one short line: its command, the file that it is about, or its
+    arguments, as the record has them."""
+    args = entry.content
+    if entry.stage != Stage.TOOL_CALL or not isinstance(args, dict) or not args:
+        return ""
+    named = (*shell_texts(args), *named_in(args))
+    told = content_in_words(args)
+    text = told if told is not None else named[0] if named else msgspec.json.encode(args).decode()
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
 
 
 def _would(entry: RecordEntry) -> Would | None:

@@ -86,6 +86,24 @@ def _values(text: str, view: EventView) -> dict[str, Any]:
     return found
 
 
+class CureLine(Struct, frozen=True):
+    """What a policy would have to say besides what it says, as text to paste. `asks` says that a
+    person would be asked; otherwise the call goes ahead. `kept` counts dangerous neighbours that
+    stay stopped, `also` are other calls of the run that it lets through."""
+
+    text: str
+    asks: bool
+    kept: int
+    also: tuple[str, ...]
+
+
+class Cures(Struct, frozen=True):
+    """The lines that cure a refusal, the narrowest first; where there is none, why."""
+
+    lines: tuple[CureLine, ...] = ()
+    why: str = ""
+
+
 SHOWN: Final = 20
 """How many names are listed."""
 
@@ -191,11 +209,20 @@ class _Filler(Formatter):
         return _quoted(value) if spec == "names" else format(value, spec)
 
 
+def filled(way: Any, args: tuple[Any, ...], places: Mapping[str, object]) -> Any:
+    """A value with its places filled: one that is nothing but a number's place is that argument
+    itself; empty where there is nothing to put into a place."""
+    alone = isinstance(way, str) and way[:1] == "{" and way[1:-1].isdecimal() and way[-1] == "}"
+    if alone and int(way[1:-1]) < len(args) and args[int(way[1:-1])] is not None:
+        return args[int(way[1:-1])]
+    return _fill(way, args, places) if isinstance(way, str) else way
+
+
 def _fill(way: str, args: tuple[Any, ...], places: Mapping[str, object]) -> str:
     """Put a way into words; they are empty where it is none."""
     try:
         return _Filler().vformat(way, args, places)
-    except (AttributeError, LookupError):
+    except (AttributeError, LookupError, TypeError):
         return ""
 
 

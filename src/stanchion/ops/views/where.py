@@ -141,6 +141,18 @@ def project_states(environ: Mapping[str, str]) -> list[ProjectView]:
     return sorted(map(_read, folders), key=lambda one: (-one.last_used_ms, one.name))
 
 
+def kept_elsewhere(found: StateFinder, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The roots of other projects of which something is kept, the one that was used last first;
+    none where one state was named for everything."""
+    with contextlib.suppress(OSError):
+        if found.state.why == "project":
+            every = project_states(environ)
+            return tuple(
+                [one.root for one in every if one.exists and one.root != str(found.state.root)]
+            )
+    return ()
+
+
 def _read(folder: Path) -> ProjectView:
     size, last = 0, 0
     for at, _, names in os.walk(folder):
