@@ -60,20 +60,6 @@ GOOGLE_ADK: Final = Host(
 )
 
 
-class AdkPost:
-    """What an app does in one session: its run, those of agents that have taken over, and the calls
-    that did not run."""
-
-    def __init__(self, hosted: Hosted) -> None:
-        self._hosted = hosted
-        self.taken: dict[str, Hosted] = {}
-        self.unrun: set[str] = set()
-
-    def of(self, agent: str) -> Hosted:
-        """The run that an agent works in: its own where it has taken over."""
-        return self.taken.get(agent, self._hosted)
-
-
 class AdkRequest:
     """A request to a model: the run that it is for, and whether it was judged."""
 
@@ -89,13 +75,20 @@ class AdkCall(NamedTuple):
     inside: Callable[[], AbstractContextManager[None]]
 
 
-CALLS: Final[WeakKeyDictionary[Any, AdkCall]] = WeakKeyDictionary()
-"""The calls that go ahead, each by the context that its tool and all callbacks share."""
+CALLS: Final[WeakKeyDictionary[Any, AdkCall | None]] = WeakKeyDictionary()
+"""The calls that go ahead, each by the context that its tool and all callbacks share; nothing where
+what stands in the place of a result is none."""
 
 ADVICE: Final = "let callbacks that change calls be plugins, and stand before `Guarded`"
 
 ASKING: Final[ContextVar[AdkRequest | None]] = ContextVar("stanchion_google_adk", default=None)
 """The request that is about to be sent here."""
+
+
+def _alone(hosted: Hosted) -> dict[str, Hosted]:
+    """The runs of a session's agents by their names; without one that of all who have not taken
+    over."""
+    return {"": hosted}
 
 
 class Guarded(BasePlugin):
@@ -111,25 +104,23 @@ class Guarded(BasePlugin):
 
     def __init__(self, given: Any, *, agent: str = "", task: str = "") -> None:
         super().__init__(name="stanchion")
-        self._works = Works(GOOGLE_ADK, given, AdkPost, agent=agent, task=task)
+        self._works = Works(GOOGLE_ADK, given, _alone, agent=agent, task=task)
 
-    def _at(self, context: Any, agent: str) -> AdkPost:
-        """What works for the session that a callback is about."""
-        session = context.session
-        key = "/".join((session.app_name, session.user_id, session.id))
-        return self._works.at(key, agent)
-
-    def _post(self, context: Any) -> AdkPost:
-        return self._at(context._invocation_context, context.agent_name)
+    def _at(self, session: Any, agent: str) -> dict[str, Hosted]:
+        """The runs of a session's agents."""
+        return self._works.at("/".join((session.app_name, session.user_id, session.id)), agent)
 
     def _of(self, context: Any) -> Hosted:
-        """The run of the agent that a callback is about."""
-        return self._post(context).of(context.agent_name)
+        """The run of the agent that a callback is about: its own where it has taken over."""
+        name = context.agent_name
+        runs = self._at(context._invocation_context.session, name)
+        return runs.get(name, runs[""])
 
     async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
         """Judge what the user says."""
         name = invocation_context.agent.name
-        hosted = self._at(invocation_context, name).of(name)
+        runs = self._at(invocation_context.session, name)
+        hosted = runs.get(name, runs[""])
         own = user_message.parts or []
         parts = [await self._prompted(hosted, part) for part in own]
         return None if parts == own else user_message.model_copy(update={"parts": parts})
@@ -174,7 +165,7 @@ class Guarded(BasePlugin):
             )
         confirmed = tool_context.tool_confirmation
         if confirmed is not None and not confirmed.confirmed:
-            self._left(tool_context)
+            CALLS[tool_context] = None
             return {ERROR: "the user has not confirmed this call"}
         told = await self._judged(tool, tool_args, tool_context)
         if told.proceeds and isinstance(tool, AgentTool):
@@ -186,7 +177,7 @@ class Guarded(BasePlugin):
                 tool_args.update(changed)
             self._seal(tool, tool_args, tool_context)
             return None
-        self._left(tool_context)
+        CALLS[tool_context] = None
         if isinstance(told.answer[ERROR], WaitingWords) and confirmed is None:
             tool_context.request_confirmation(hint="a person has to answer its ticket")
             tool_context.actions.skip_summarization = True
@@ -198,7 +189,8 @@ class Guarded(BasePlugin):
             told = await self._handed_over(to, {}, context)
             if told.proceeds:
                 child = await self._of(context).run.aspawn(to)
-                self._post(context).taken[to] = GOOGLE_ADK.on(child)
+                runs = self._at(context._invocation_context.session, to)
+                runs[to] = GOOGLE_ADK.on(child)
             return told
         return await self._of(context).areport(
             "tool_call", tool=tool.name, args=dict(args), key=context.function_call_id
@@ -212,15 +204,11 @@ class Guarded(BasePlugin):
             await hosted.areport("handoff_done", to=to, call=told.decision.id)
         return told
 
-    def _left(self, context: Any) -> None:
-        """Remember that a call did not run: what stands in its result's place is no result."""
-        self._post(context).unrun.add(context.function_call_id)
-
     def _seal(self, tool: Any, args: dict[str, Any], context: Any) -> None:
         """Have a tool run with these arguments or not at all: other plugins and the agent's own
         callbacks come between."""
-        post = self._post(context)
-        inside = partial(self._works.inside, post, post.of(context.agent_name))
+        runs = self._at(context._invocation_context.session, context.agent_name)
+        inside = partial(self._works.inside, runs, self._of(context))
         CALLS[context] = AdkCall(seal_of(tool.name, args), inside)
         put_round(tool, "run_async", _run_sealed)
 
@@ -229,9 +217,7 @@ class Guarded(BasePlugin):
     ) -> Any:
         """Judge what came of a call that ran; nothing is given back where it stays as it is,
         because ADK asks no other plugin then."""
-        post = self._post(tool_context)
-        if tool_context.function_call_id in post.unrun or tool.name == TRANSFER:
-            post.unrun.discard(tool_context.function_call_id)
+        if tool.name == TRANSFER or CALLS.get(tool_context, tool) is None:
             return None
         hosted, about = self._about(tool, tool_args, tool_context)
         if isinstance(result, dict) and list(result) == [ERROR]:
@@ -254,13 +240,13 @@ class Guarded(BasePlugin):
         while True:
             told = await hosted.areport("error", error=error, **about)
             if not told.again:
-                self._left(tool_context)
+                CALLS[tool_context] = None
                 if not told.proceeds:
                     return told.answer
                 return None if told.content == text_of(error) else {ERROR: told.content}
             again = await hosted.areport("tool_call", **about)
             if not again.proceeds:
-                self._left(tool_context)
+                CALLS[tool_context] = None
                 return again.answer
             self._seal(tool, again.content, tool_context)
             try:

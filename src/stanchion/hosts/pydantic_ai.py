@@ -279,6 +279,10 @@ class GuardedPydanticModel(WrapperModel):
         return (self.wrapped if lesser is None else infer_model(lesser)), given
 
 
+def _of_source(name: str) -> Any:
+    return property(lambda self: getattr(self.source, name))
+
+
 class GuardedStream(StreamedResponse):
     """A streamed reply as it was judged: its events are made again from the pieces that were let
     through."""
@@ -329,25 +333,9 @@ class GuardedStream(StreamedResponse):
         errors: tuple[type[BaseException], ...] = self.source.get_stream_cancel_errors()
         return errors
 
-    @property
-    def model_name(self) -> Any:
-        """The model's name."""
-        return self.source.model_name
-
-    @property
-    def provider_name(self) -> Any:
-        """Whose model it is."""
-        return self.source.provider_name
-
-    @property
-    def provider_url(self) -> Any:
-        """Where that is."""
-        return self.source.provider_url
-
-    @property
-    def timestamp(self) -> Any:
-        """When the reply began."""
-        return self.source.timestamp
+    model_name, provider_name, provider_url, timestamp = map(
+        _of_source, ("model_name", "provider_name", "provider_url", "timestamp")
+    )
 
 
 def _pauses(ctx: Any) -> bool:

@@ -28,6 +28,10 @@ from tests.hosts.together import (
     runs_of,
 )
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*EXPERIMENTAL:UserWarning"
+)  # ADK's own, of older versions
+
 USER = "ann"
 
 
