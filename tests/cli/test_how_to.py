@@ -16,6 +16,7 @@ PAGES = {
     "check-from-a-shell": 5,
     "lint-a-policy": 4,
     "explain-a-decision": 3,
+    "cure-a-refusal": 1,
     "audit": 6,
     "keep-a-witness": 2,
 }

@@ -38,6 +38,7 @@ def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shield.run("ann", "work") as run,
     ):
         run.check("pay", {"to": "shop", "amount": 5})
+        run.check("pay", {"to": "shop", "amount": 6})
         run.check("fetch", {"url": "http://10.3.0.7/x"})
     return tmp_path
 
@@ -56,7 +57,7 @@ def test_it_is_shown_first_and_nothing_is_changed(
     assert (at_home / "policy.yaml").read_text() == POLICY
     assert not (at_home / CASES).exists()
     assert propose("last", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["line"]["kept"] == 4
+    assert json.loads(capsys.readouterr().out)["line"]["kept"] == 5
 
 
 def test_an_operator_has_it_written_and_trusted_with_a_test(
@@ -69,7 +70,7 @@ def test_an_operator_has_it_written_and_trusted_with_a_test(
     cured = POLICY.replace("[wiki.internal]", "[wiki.internal, 10.3.0.7]")
     assert (at_home / "policy.yaml").read_text() == cured
     ran = run_table(at_home / CASES)
-    assert [len(one.outcomes) for one in ran] == [1, 4]
+    assert [len(one.outcomes) for one in ran] == [1, 5]
     with Shield.load("policy.yaml", store="state.db", journal="memory:") as shield:
         assert shield.trust.trusts(shield.policy.hash, shield.policy)
     assert propose("last", "--write", "policy.yaml", *ann.words()) == 2
@@ -88,13 +89,20 @@ def test_a_test_of_what_was_cured_fails_where_the_line_is_gone(at_home: Path) ->
 
 
 def test_a_ticket_names_its_call_and_another_role_may_not(
-    at_home: Path, capsys: pytest.CaptureFixture[str]
+    at_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Shield.load("policy.yaml", store="state.db", journal="memory:") as shield:
-        (ticket,) = shield.tickets()
+        ticket = next(one for one in shield.tickets() if one.content["amount"] == 5)
     ann = Signing(at_home).enrolled("state.db")
+    monkeypatch.setenv("STANCHION_AUDIT", str(at_home / "trail"))
+    assert main(["tickets", "show", ticket.id, "--store", "state.db"]) == 0
+    shown = capsys.readouterr().out
+    assert "args: {amount: 5, to: shop}" in shown
+    assert f"`stanchion policy propose {ticket.id}` puts the first into the policy" in shown
     assert propose(ticket.id) == 0
-    assert "+    guards: [tools.pay.ask]" in capsys.readouterr().out.splitlines()
+    said = capsys.readouterr().out.splitlines()
+    assert "+    args: {amount: 5, to: shop}" in said
+    assert "+    guards: [tools.pay.ask]" in said
     assert propose(ticket.id, "--write", "policy.yaml", *ann.words()) == 1
     assert "only treasurer may say yes" in capsys.readouterr().err
     assert (at_home / "policy.yaml").read_text() == POLICY

@@ -42,11 +42,10 @@ from tools.agents.cells import (
     Break,
 )
 from tools.agents.columns import Column, installed
+from tools.agents.open_session import CHANGES, changed_while_open
+from tools.agents.page import Columns, write_page
 from tools.agents.rivals import rival_installed, rivals_in
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "explanation" / "coding-agents.md"
-BEGIN, END = "<!-- measured by make test-agents -->\n", "<!-- end of what is measured -->\n"
 INSIDE: Final = "STANCHION_AGENTS_INSIDE"
 EARLY_S: Final = 10.0
 """Before which moment of a call the daemon is signalled at the latest: some wait for minutes."""
@@ -69,6 +68,8 @@ def measure(column: Column, times: int, only: str) -> Iterator[tuple[str, str]]:
         rows[f"the daemon is {name} in the middle"] = lambda number=number: (  # type: ignore[misc]
             _disturbed(column, number, times)
         )
+    for name, change in CHANGES.items() if column.agent == "claude" else ():
+        rows[name] = lambda change=change: changed_while_open(column, change)  # type: ignore[misc]
     for name, words in SWITCHES[column.agent].items():
         rows[name] = lambda name=name, words=words: _switched(column, name, words)  # type: ignore[misc]
     for name, row in rows.items():
@@ -143,7 +144,7 @@ def _switched(column: Column, name: str, words: tuple[str, ...]) -> str:
         local.unlink(missing_ok=True)
 
 
-def _unlike(agent: str, way: str, found: Mapping[str, str]) -> Iterator[str]:
+def unlike_known(agent: str, way: str, found: Mapping[str, str]) -> Iterator[str]:
     """The cells in which something else came than what is known of the host."""
     if (agent, way) not in COLUMNS:
         return  # what others do is told, not wanted
@@ -153,51 +154,9 @@ def _unlike(agent: str, way: str, found: Mapping[str, str]) -> Iterator[str]:
             fits = came == "stopped" or way != "managed"
         else:
             open_here = name in OPEN[agent, way]
-            fits = came == ("runs" if open_here else wanted.get(name, "stopped"))
+            fits = came in ("–", "runs" if open_here else wanted.get(name, "stopped"))
         if not fits:
             yield f"{agent}, {way}: {name}: {came}"
-
-
-def table(found: Mapping[tuple[str, str], Mapping[str, str]], versions: Mapping[str, str]) -> str:
-    """The page's part: a table for each host."""
-    parts = []
-    for agent in dict.fromkeys(agent for agent, _ in found):
-        columns = {way: cells for (one, way), cells in found.items() if one == agent}
-        rows = [*dict.fromkeys(name for cells in columns.values() for name in cells)]
-        lines = [
-            f"### {agent} {versions[agent]}\n",
-            f"| | {' | '.join(columns)} |",
-            f"|---|{'---|' * len(columns)}",
-            *(
-                f"| {name} | {' | '.join(_bold(one.get(name, '–')) for one in columns.values())} |"
-                for name in rows
-            ),
-        ]
-        parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts)
-
-
-def versions_of(tables: str) -> dict[str, str]:
-    """The versions of the hosts on the page."""
-    found = [line.split() for line in tables.splitlines() if line.startswith("### ")]
-    return {agent: version for _, agent, version in found}
-
-
-def columns_of(tables: str) -> dict[tuple[str, str], dict[str, str]]:
-    """The columns of the page's part."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for part in tables.split("### ")[1:]:
-        _, heads, _, *rows = [line.strip("| ") for line in part.splitlines() if line.strip()]
-        ways = [(part.split()[0], way) for way in heads.split(" | ")]
-        for row in rows:
-            name, *cells = row.split(" | ")
-            for way, came in zip(ways, cells, strict=True):
-                found.setdefault(way, {})[name] = came.strip("*")
-    return found
-
-
-def _bold(came: str) -> str:
-    return f"**{came}**" if came.startswith(("runs ", "no call")) else came
 
 
 def _inside(words: list[str]) -> int:
@@ -259,29 +218,21 @@ def main(words: list[str]) -> int:
         return _inside(words)
     if os.environ.get(INSIDE):
         _loopback_up()
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    found: Columns = {}
     unlike: list[str] = []
     for name, (agent, way, hooks) in _columns(folder).items():
         if args.column not in name or (way == "managed" and os.geteuid()):
             continue
-        cells = found[agent, way] = {}
+        version = ".".join(map(str, host_version(agent, {"PATH": programs}) or ()))
+        cells = found[f"{agent} {version}", way] = {}
         times = args.times if (agent, way) in COLUMNS else min(args.times, OTHERS)
         with tempfile.TemporaryDirectory() as top, hooks(Path(top).resolve()) as column:
             for row, came in measure(column, times, args.row):
                 cells[row] = came
                 print(f"{name:24} {row:58} {came}", flush=True)
-        unlike += _unlike(agent, way, cells)
-    versions = {
-        agent: ".".join(map(str, host_version(agent, {"PATH": programs}) or ()))
-        for agent, _ in found
-    }
+        unlike += unlike_known(agent, way, cells)
     if args.write:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        tables, _, after = rest.partition(END)
-        if args.column or args.row:
-            found = {**columns_of(tables), **found}
-            versions = {**versions_of(tables), **versions}
-        PAGE.write_text(f"{before}{BEGIN}\n{table(found, versions)}\n{END}{after}")
+        write_page(found, is_part=bool(args.column or args.row))
     for line in unlike:
         print(f"unlike what is known: {line}")
     return int(bool(unlike))

@@ -14,7 +14,7 @@ from stanchion.ops.views.explain import CounterView, Explanation, FindingReason
 from stanchion.ops.views.past import PastGroup, PastReport
 from stanchion.ops.views.people import AllowanceView, OperatorView, TicketView
 from stanchion.ops.views.records import DecisionView, RecordView, ShadowView, WouldView
-from stanchion.ops.views.remedies import ConditionPart
+from stanchion.ops.views.remedies import ConditionPart, CureLine, Cures
 from stanchion.ops.views.runs import BurnView, ManifestView, RunDetailView, RunView, WrongView
 from stanchion.ops.views.standing import BreakerView, StateView, ToolView
 from stanchion.ops.views.stored import (
@@ -50,7 +50,15 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion audit coverage": (CoverageView, EscapedView, CoveredRunView),
     "stanchion report": (PastReport, PastGroup),
     "stanchion explain": (DecisionView,),
-    "stanchion explain ID": (Explanation, FindingReason, ConditionPart, CounterView, VerdictView),
+    "stanchion explain ID": (
+        Explanation,
+        FindingReason,
+        ConditionPart,
+        CounterView,
+        VerdictView,
+        Cures,
+        CureLine,
+    ),
     "stanchion tickets": (TicketView, Requested, Review),
     "stanchion budget show` and `top": (BudgetView,),
     "stanchion budget holds": (HeldView, HeldPart),

@@ -7,25 +7,26 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import TicketError, UnknownTicket
+from stanchion.approvals.ticket import State, Ticket
 from stanchion.cli.answerers import REFUSED, answered, answerer, loaded
 from stanchion.cli.command import Args, AsBadInput, BadInput
-from stanchion.cli.explain import case_in, trails_of
-from stanchion.cli.printing import put_view
+from stanchion.cli.explain import case_in, cure_rows, trails_of
+from stanchion.cli.printing import labelled, put_view
 from stanchion.cli.terminal import Terminal, tell, visible, warn
 from stanchion.cli.whose import whose
 from stanchion.hosts.foreign_file import read_foreign, write_foreign
-from stanchion.kernel.actions import Action
 from stanchion.kernel.counter_scopes import FLEET
-from stanchion.ops.views.cures import NoTrial, PlayedCall, Trial, trials
-from stanchion.ops.views.explain import DecisionCase, case_of
+from stanchion.ops.views.cures import NoTrial, PlayedCall, Trial, asked_in, cures, trials
+from stanchion.ops.views.explain import DecisionCase
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError
@@ -34,6 +35,7 @@ from stanchion.policy.load import compile_document, pack_text, read_policy
 from stanchion.policy.overlay import overlay
 from stanchion.policy.project_policies import FOUND
 from stanchion.runtime.operating.admission import keep_text
+from stanchion.runtime.standing.places import StateFinder
 
 SHOWN: Final = 8
 """How many dangerous neighbours a test has at most."""
@@ -50,9 +52,39 @@ def is_policy(name: str) -> bool:
     )
 
 
+def asked_lines(ticket: Ticket, state: StateFinder, terminal: Terminal) -> Iterator[str]:
+    """The lines of policy with which an open ticket would not have been asked for."""
+    case = asked_in(trails_of(None, state), ticket) if ticket.state is State.OPEN else None
+    if case is not None:
+        yield from ("", *labelled(cure_rows(ticket.id, cures(case)), terminal))
+
+
+class _Proposed(NamedTuple):
+    """A line with the case that it cures, the policy that has it, and the files that change: each
+    with its text before and after."""
+
+    case: DecisionCase
+    trial: Trial
+    policy: CompiledPolicy
+    files: tuple[tuple[Path, str, str], ...]
+
+
 def propose_cure(args: Args) -> int:
     """Show the line that cures a refusal as a change of its policy, and make it where a file is
     named: an operator says yes to it as to any policy that loosens."""
+    made = _proposed(args)
+    diff = [line for one in made.files for line in _diff(*one)]
+    target, line = str(made.files[0][0]), made.trial.line
+    data = {"line": line, "file": target, "hash": made.policy.hash, "diff": "".join(diff)}
+    put_view(data, lambda _, terminal: _painted(diff, terminal), args.json)
+    if args.write is not None:
+        return answered(partial(_written, made), args)
+    if not args.json:
+        tell(f"nothing is written: `--write {visible(target)}` writes it")
+    return 0
+
+
+def _proposed(args: Args) -> _Proposed:
     case = _case(args)
     number = 1 if args.line is None else args.line
     try:
@@ -65,45 +97,34 @@ def propose_cure(args: Args) -> int:
             f"{visible(args.old)}` says which there are"
         )
     target = Path(_source(case) if args.write is None else args.write)
-    old = "" if not target.exists() else read_foreign(target).text
-    policy, new = _changed(case, trial, target, old)
     cases = target.with_name(f"{target.stem}.cases.yaml")
-    before = read_foreign(cases).text if cases.exists() else ""
+    old, before = read_foreign(target).text, read_foreign(cases).text
+    policy, new = _changed(case, trial, target, old)
     after = _with_case(before, case, trial, target)
-    names = [(str(target), old, new), (str(cases), before, after)]
-    diff = [line for one in names for line in _diff(*one)]
-    data = {"line": trial.line, "file": str(target), "hash": policy.hash, "diff": "".join(diff)}
-    put_view(data, lambda _, terminal: _painted(diff, terminal), args.json)
-    if args.write is None:
-        if not args.json:
-            tell(f"nothing is written: `--write {visible(str(target))}` writes it")
-        return 0
+    return _Proposed(case, trial, policy, ((target, old, new), (cases, before, after)))
 
-    def said_so(args: Args, shield: Shield) -> int:
-        by = answerer(args, shield)
-        role = getattr(by, "role", "")
-        if trial.roles and role not in trial.roles:
-            warn(f"only {' or '.join(trial.roles)} may say yes to this call: answer as one of them")
-            return REFUSED
-        request = Request(
-            purpose=Purpose.POLICY,
-            tenant=FLEET,
-            subject=policy.hash,
-            said={"policy": str(target), "env": case.env, "cures": case.entry.id},
-        )
-        shield.act(request, by)
-        with AsBadInput(OSError):
-            for file, was, text in ((target, old, new), (cases, before, after)):
-                there = read_foreign(file)
-                if (there.text if there.raw is not None else "") != was:
-                    raise BadInput(f"`{file}` was changed meanwhile: propose it again")
-                write_foreign(there, there.bytes_of(text), 0o644)
-        keep_text(shield, read_policy(str(target)).variant(case.env), case.env)
-        if not args.json:
-            tell(f"written to {target} and {cases}, and trusted: hash {policy.hash}")
-        return 0
 
-    return answered(said_so, args)
+def _written(made: _Proposed, args: Args, shield: Shield) -> int:
+    """Have somebody say yes to it, and write it; nobody does in the place of another role."""
+    (target, _, _), (cases, _, _) = made.files
+    env, by = made.case.env, answerer(args, shield)
+    if made.trial.roles and getattr(by, "role", "") not in made.trial.roles:
+        roles = " or ".join(made.trial.roles)
+        warn(f"only {roles} may say yes to this call: answer as one of them")
+        return REFUSED
+    said = {"policy": str(target), "env": env, "cures": made.case.entry.id}
+    request = Request(purpose=Purpose.POLICY, tenant=FLEET, subject=made.policy.hash, said=said)
+    shield.act(request, by)
+    with AsBadInput(OSError):
+        for file, old, new in made.files:
+            there = read_foreign(file)
+            if there.text != old:
+                raise BadInput(f"`{file}` was changed meanwhile: propose it again")
+            write_foreign(there, there.bytes_of(new), 0o644)
+    keep_text(shield, read_policy(str(target)).variant(env), env)
+    if not args.json:
+        tell(f"written to {target} and {cases}, and trusted: hash {made.policy.hash}")
+    return 0
 
 
 def _case(args: Args) -> DecisionCase:
@@ -120,14 +141,9 @@ def _case(args: Args) -> DecisionCase:
             ticket = None
         if ticket is None:
             raise
-    for reader in readers:
-        for found in reader.of_run(ticket.run):
-            stub = found.stub
-            if found.is_decision and (stub.tool, stub.action) == (
-                ticket.tool,
-                Action.ESCALATE.name,
-            ):
-                return case_of(reader, found)
+    case = asked_in(readers, ticket)
+    if case is not None:
+        return case
     raise BadInput(f"the trail does not have what ticket `{args.old}` asks about")
 
 
@@ -190,9 +206,9 @@ def _event(call: PlayedCall) -> Mapping[str, Any]:
     return {"stage": str(call.stage), **{key: fields[key] for key in fields if key != "call"}}
 
 
-def _diff(name: str, old: str, new: str) -> Iterator[str]:
+def _diff(name: Path, old: str, new: str) -> Iterator[str]:
     yield from unified_diff(
-        old.splitlines(keepends=True), new.splitlines(keepends=True), name, name
+        old.splitlines(keepends=True), new.splitlines(keepends=True), str(name), str(name)
     )
 
 

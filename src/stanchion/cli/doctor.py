@@ -16,9 +16,9 @@ from stanchion.hosts.coding.program import ProgramFailed
 from stanchion.hosts.coding.settings import BadSettings, HostPlaces
 
 STYLES: Final[dict[Outcome, str]] = {
-    "holds": "green",
-    "fails": "bold red",
-    "open": "yellow",
+    "holds": "good",
+    "fails": "bad",
+    "open": "mild",
     "told": "dim",
 }
 WIDTH: Final = max(map(len, STYLES))

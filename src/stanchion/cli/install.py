@@ -15,7 +15,6 @@ from stanchion.cli.command import (
     BadInput,
     DeclaredCommand,
     OptionGroup,
-    Work,
     in_words,
     option,
     word_of,
@@ -33,7 +32,6 @@ from stanchion.hosts.coding.settings import (
     LEVELS,
     PORT,
     AgentsConfig,
-    BadSettings,
     HookCaller,
     HostPlaces,
     SettingsLevel,
@@ -129,20 +127,6 @@ def _uninstall(args: Args) -> int:
     return _carried_out(args, job, forms, puts=False)
 
 
-def _settings_work(work: Work) -> Work:
-    """Work on settings, whose faults are bad input."""
-
-    def done(args: Args) -> int:
-        try:
-            return work(args)
-        except BadSettings as error:
-            raise BadInput(str(error)) from None
-        except OSError as error:
-            raise BadInput(f"`{error.filename}` cannot be changed: {in_words(error)}") from None
-
-    return done
-
-
 def _config(args: Args, state: Path) -> AgentsConfig:
     """What is set for all agents: as it is where it is set already."""
     policy = None if args.policy is None else lasting(args.policy)
@@ -200,11 +184,7 @@ def _carried_out(args: Args, job: Job, forms: Mapping[Path, TextForm], *, puts: 
     for _ in range(ATTEMPTS):
         plans = [plan_change(path, form, job.state, puts=puts) for path, form in forms.items()]
         changes = [one for one in plans if one.changes]
-        for change in changes:
-            for line in change.diff() if args.diff else _in_short(change, job):
-                tell(line)
-        if puts or not changes:
-            tell(job.level.off if changes else "nothing to change")
+        _show(changes, job, puts, args.diff)
         if args.dry_run:
             return 0
         if changes and not args.yes and not _agreed(len(changes)):
@@ -216,7 +196,18 @@ def _carried_out(args: Args, job: Job, forms: Mapping[Path, TextForm], *, puts: 
             return 0
         except FileChanged as error:
             note(f"`{error.filename}` was changed meanwhile, so it is read again")
+        except OSError as error:
+            raise BadInput(f"`{error.filename}` cannot be changed: {in_words(error)}") from None
     raise BadInput("others keep changing these files: try again when they are done")
+
+
+def _show(changes: list[FileChange], job: Job, puts: bool, every_line: bool) -> None:
+    for change in changes:
+        shown = change.diff() if every_line else _in_short(change, job)
+        for line in (*shown, *change.misses()):
+            tell(line)
+    if puts or not changes:
+        tell(job.level.off if changes else "nothing to change")
 
 
 def _in_short(change: FileChange, job: Job) -> Iterator[str]:
@@ -251,7 +242,9 @@ def _tell_installed(job: Job) -> bool:
     for line in missing:
         tell(line)
     if not job.level.managed:
-        tell(f"where that must not be: `sudo stanchion install {job.agent} --managed`")
+        tell(
+            f"to put them out of the agent's reach: `sudo stanchion install {job.agent} --managed`"
+        )
     tell(f"start {job.agent} anew, then see that it holds: `stanchion doctor {job.agent}`")
     return not missing
 
@@ -320,7 +313,7 @@ examples:
         option("--command-hooks", "start a process for every hook, none over HTTP"),
         option("--anyway", "also where the hooks can be passed by"),
     ),
-    work=_settings_work(_install),
+    work=_install,
 )
 
 UNINSTALL_COMMAND: Final = DeclaredCommand(
@@ -337,5 +330,5 @@ examples:
 
 {STATUS}""",
     options=COMMON,
-    work=_settings_work(_uninstall),
+    work=_uninstall,
 )

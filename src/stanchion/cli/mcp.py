@@ -22,7 +22,7 @@ from stanchion.cli.command import (
     option,
 )
 from stanchion.cli.terminal import note, put_line, visible
-from stanchion.hosts.foreign_file import BadSettings, plan_change, read_foreign
+from stanchion.hosts.foreign_file import plan_change, read_foreign
 from stanchion.hosts.json_text import NotJson
 from stanchion.hosts.mcp.client_config import (
     Rewritten,
@@ -73,7 +73,7 @@ def _rewritten(named: str, policy: str = "", only: Sequence[str] = ()) -> Rewrit
             plan_change(file.path, servers, state, puts=bool(policy)).carry_out(state, 0o600)
     except UnicodeDecodeError:
         raise BadInput(f"`{named}` cannot be rewritten: it is not text in UTF-8") from None
-    except (OSError, BadSettings, NotJson) as error:
+    except (OSError, NotJson) as error:
         raise BadInput(f"`{named}` cannot be rewritten: {in_words(error)}") from None
     return made
 
@@ -90,6 +90,8 @@ def _tell(made: Rewritten, done: str) -> None:
         put_line(f"{visible(name)}: left as it is, {why}")
     if made.changed:
         put_line("restart the client to make it so")
+    elif not made.left:
+        put_line("there are no servers in it")
 
 
 def _seconds(text: str) -> float:

@@ -89,7 +89,7 @@ def report(args: Args) -> int:
     done = tally.done()
     done.lines, done.unreadable = met.lines, met.unreadable
     done.unknown_kinds, done.unopened = veiled(dict(met.unknown)), veiled(met.unopened)
-    return put_view(done, partial(_lines, args.day), args.json)
+    return put_view(done, partial(_lines, args.day, met), args.json)
 
 
 def _past(event: PlayedEvent) -> PastEvent:
@@ -127,8 +127,8 @@ def import_(args: Args) -> int:
                 judged += one.decision is not None
                 if trail.trouble:
                     raise BadInput(f"the trail in `{into}` cannot be written: {trail.trouble}")
-    for words in _left_out(met.lines, met.unreadable, met.unknown, met.unopened):
-        warn(veiled(words))
+    for words in _left_out(met):
+        warn(words)
     known = f"; {counted(len(found) - len(new), 'session')} stood there before" if there else ""
     tell(f"{counted(judged, 'event')} of {counted(len(new), 'session')} imported{known}")
     tell(f"read them with `stanchion runs --trail {into}`")
@@ -139,22 +139,25 @@ def _sessions(args: Args) -> tuple[list[RecordedSession], TranscriptLines]:
     """The sessions that were asked for; none at all is bad input that says where was looked."""
     met = TranscriptLines()
     agents = [word for word in args.what if word in AGENTS]
-    files = [Path(word) for word in args.what if word not in AGENTS]
-    for one in files:
-        if not one.is_file():
-            known = " and ".join([f"`{name}`" for name in AGENTS])
-            raise BadInput(f"`{one}` is neither a transcript nor an agent: the agents are {known}")
+    files = [_transcript(word) for word in args.what if word not in AGENTS]
     looked = [] if files else agents if agents else [*AGENTS]
-    for agent in looked:
-        files += files_of(agent, os.environ, met)
+    files += [path for agent in looked for path in files_of(agent, os.environ, met)]
     found = [one for one in sessions_in(files, met) if not agents or one.agent in agents]
     if found:
         return found, met
-    for words in _left_out(0, 0, {}, met.unopened):
-        warn(veiled(words))
-    where = ", ".join([f"`{home}`" for agent in looked for home in homes(agent, os.environ)])
+    for words in _left_out(met):
+        warn(words)
+    where = " in " if looked else ""
+    where += ", ".join([f"`{home}`" for agent in looked for home in homes(agent, os.environ)])
     elsewhere = "if they are elsewhere, set CLAUDE_CONFIG_DIR or CODEX_HOME, or name the files"
-    raise BadInput(f"there are no transcripts{f' in {where}' if where else ''}: {elsewhere}")
+    raise BadInput(f"there are no transcripts{where}: {elsewhere}")
+
+
+def _transcript(word: str) -> Path:
+    if not Path(word).is_file():
+        known = " and ".join([f"`{name}`" for name in AGENTS])
+        raise BadInput(f"`{word}` is neither a transcript nor an agent: the agents are {known}")
+    return Path(word)
 
 
 def _read(
@@ -208,7 +211,9 @@ def _local(at_ms: int) -> datetime:
 # What people are shown.
 
 
-def _lines(day: str | None, found: PastReport, terminal: Terminal) -> Iterator[str]:
+def _lines(
+    day: str | None, met: TranscriptLines, found: PastReport, terminal: Terminal
+) -> Iterator[str]:
     if not found.sessions:
         yield "nothing was done in that time and folder"
         return
@@ -217,7 +222,7 @@ def _lines(day: str | None, found: PastReport, terminal: Terminal) -> Iterator[s
         yield ""
         yield from _group(group, terminal)
     yield ""
-    for words in _notes(found):
+    for words in _notes(found, met):
         yield from _wrapped(words, terminal)
 
 
@@ -284,7 +289,7 @@ def _group(group: PastGroup, terminal: Terminal) -> Iterator[str]:
     yield from labelled(rows, terminal)
 
 
-def _notes(found: PastReport) -> Iterator[str]:
+def _notes(found: PastReport, met: TranscriptLines) -> Iterator[str]:
     agents = [f"{number:,} of {TITLES[name]}" for name, number in found.agents.items()]
     where = f"{counted(found.sessions, 'session')} ({', '.join(agents)})"
     cost = f" and ${found.cost_usd:,.2f}" if found.cost_usd >= 0.005 else ""
@@ -297,23 +302,23 @@ def _notes(found: PastReport) -> Iterator[str]:
     ]
     if also:
         yield f"Besides: {'; '.join(also)}."
-    yield from _left_out(found.lines, found.unreadable, found.unknown_kinds, found.unopened)
+    yield from _left_out(met)
     yield (
         "Links and names of hosts are judged as they are written, and questions have no answer. "
         "What came of calls that would have been stopped is not judged."
     )
 
 
-def _left_out(
-    lines: int, unreadable: int, kinds: Mapping[str, int], unopened: Mapping[str, str]
-) -> Iterator[str]:
-    if unreadable:
-        yield f"Left out, because they cannot be read: {unreadable:,} of {counted(lines, 'line')}."
-    if kinds:
-        count = counted(sum(kinds.values()), "line")
-        yield f"Left out, because nobody knows their kind: {count} ({', '.join(kinds)})."
-    for place, why in unopened.items():
-        yield f"Left out: `{place}`, {why}."
+def _left_out(met: TranscriptLines) -> Iterator[str]:
+    if met.unreadable:
+        lines = counted(met.lines, "line")
+        yield f"Left out, because they cannot be read: {met.unreadable:,} of {lines}."
+    if met.unknown:
+        count = counted(met.unknown.total(), "line")
+        kinds = ", ".join(veiled([*met.unknown]))
+        yield f"Left out, because nobody knows their kind: {count} ({kinds})."
+    for place, why in met.unopened.items():
+        yield f"Left out: `{veiled(place)}`, {why}."
 
 
 WHAT: Final = option(

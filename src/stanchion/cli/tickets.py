@@ -40,6 +40,7 @@ from stanchion.cli.command import (
     option,
     word_of,
 )
+from stanchion.cli.curing import asked_lines
 from stanchion.cli.printing import put_json, put_view, sections
 from stanchion.cli.terminal import Terminal, put, put_line, put_lines, tell, visible, warn
 from stanchion.cli.ticket_lines import (
@@ -170,8 +171,13 @@ def _bypasses(args: Args, shield: Shield) -> int:
 
 
 def _show(args: Args, shield: Shield) -> int:
-    ticket = ticket_view(shield.ticket(args.id, args.tenant), shield.authority.known())
-    return put_view(ticket, lambda one, terminal: whole(one, wall_ms(), terminal), args.json)
+    ticket = shield.ticket(args.id, args.tenant)
+    view, state = ticket_view(ticket, shield.authority.known()), whose(args.project, args.store)
+    return put_view(
+        view,
+        lambda one, at: [*whole(one, wall_ms(), at), *asked_lines(ticket, state, at)],
+        args.json,
+    )
 
 
 def _approve(args: Args, shield: Shield) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from stanchion import typed
+from stanchion.kernel.shown import StanchionError
 
 RECORDS: Final = "installed"
 MARK: Final = "\ufeff"
@@ -44,12 +45,14 @@ class ForeignFile(NamedTuple):
 
 
 def read_foreign(path: Path) -> ForeignFile:
-    """A file as it is."""
+    """A file as it is. Raises `BadSettings`."""
     path = path.resolve()
     try:
         return ForeignFile(path, path.read_bytes())
     except FileNotFoundError:
         return ForeignFile(path, None)
+    except OSError as error:
+        raise BadSettings(f"`{path}` cannot be read: {error.strerror}") from None
 
 
 def write_foreign(file: ForeignFile, new: bytes | None, mode: int = 0o600) -> None:
@@ -83,19 +86,20 @@ def _same(file: ForeignFile) -> None:
         raise FileChanged(0, "it was changed meanwhile", str(file.path))
 
 
-class BadSettings(ValueError):
+class BadSettings(StanchionError, ValueError):
     """Settings cannot be what they should; the message says why, and what to do."""
 
 
 class TextForm(NamedTuple):
     """What is ours in files of one format, and what one piece of it is called: a text with it, one
-    without it by what the text was before, and what of it a text has, by name. Each raises a
-    `ValueError` for what it does not understand."""
+    without it by what the text was before, what of it a text has, by name, and what it cannot hold
+    in a text. Each raises a `ValueError` for what it does not understand."""
 
     piece: str = ""
     puts: Callable[[str], str] = str
     takes: Callable[[str, str], str] = lambda text, _: text
     ours: Callable[[str], Mapping[str, Any]] = lambda _: {}
+    misses: Callable[[str], Iterable[str]] = lambda _: ()
 
 
 AS_IT_IS: Final = TextForm()
@@ -147,6 +151,11 @@ class FileChange(Struct, frozen=True):
             "changed": [name for name in new if name in old and old[name] != new[name]],
             "gone": [name for name in old if name not in new],
         }
+
+    def misses(self) -> list[str]:
+        """What is not held in the file as it is to be."""
+        new = ForeignFile(self.file.path, self.new)
+        return [] if self.record is None else [*self.form.misses(new.text)]
 
     def carry_out(self, state: Path, mode: int) -> None:
         """Write it; raises `FileChanged` where the file is not the one that was read. What the file

@@ -22,6 +22,7 @@ from stanchion.hosts.clients.forms import (
 )
 from stanchion.hosts.clients.guarded import CANARY, canaries_of, running
 from stanchion.hosts.clients.guardrail import guardrail_class
+from stanchion.hosts.clients.sending import ClientRuns
 from stanchion.hosts.clients.tools import refused
 from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.kernel.actions import Action
@@ -52,12 +53,17 @@ FIRST: Final = {
 
 
 class Functions:
-    """LiteLLM's functions for one run: `completion`, `text_completion`, `responses` and
+    """LiteLLM's functions for a shield or a run: `completion`, `text_completion`, `responses` and
     `embedding`, and `acompletion` and so on for async code. They take what LiteLLM's take and give
     what those give; a stream gives its chunks."""
 
-    def __init__(self, hosted: Hosted) -> None:
-        self.hosted = hosted
+    def __init__(self, given: Any) -> None:
+        self._runs = ClientRuns(LITELLM, given)
+
+    @property
+    def hosted(self) -> Hosted:
+        """The run that they work for here."""
+        return self._runs.now
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         form = FUNCTIONS.get(name.removeprefix("a"))
@@ -68,8 +74,8 @@ class Functions:
         return lambda *args, **kwargs: asks(name, form, _named(name, args, kwargs))
 
     def _asked(self, name: str, form: RequestForm, body: dict[str, Any]) -> Any:
-        survey(self.hosted.run, by_provider(body.get("tools") or ()))
-        return self.hosted.model(
+        hosted = self._surveyed(body)
+        return hosted.model(
             lambda said, **more: _send(name, form.written(body, said, more)), **form.asked(body)
         )
 
@@ -77,13 +83,19 @@ class Functions:
         async def ask(said: list[Any], **more: Any) -> Any:
             return await _send(name, form.written(body, said, more))
 
-        survey(self.hosted.run, by_provider(body.get("tools") or ()))
-        return await self.hosted.amodel(ask, **form.asked(body))
+        return await self._surveyed(body).amodel(ask, **form.asked(body))
+
+    def _surveyed(self, body: dict[str, Any]) -> Hosted:
+        """The run of a request; tools that the provider runs are named."""
+        hosted = self.hosted
+        survey(hosted.run, by_provider(body.get("tools") or ()))
+        return hosted
 
 
 def guard(run: Any) -> Functions:
-    """LiteLLM's functions for a run. What is refused raises `Refused`."""
-    return Functions(run if isinstance(run, Hosted) else LITELLM.on(run))
+    """LiteLLM's functions for a shield or a run. With a shield, a request belongs to the run that
+    its caller is in, or else to one of these functions' own. What is refused raises `Refused`."""
+    return Functions(run)
 
 
 run_tools, arun_tools = running(calls_of, results_for, attrgetter("hosted"))

@@ -23,7 +23,7 @@ from stanchion.runtime.run import Run
 from stanchion.runtime.setting import setting
 from stanchion.runtime.shield import Shield
 
-with tried("openai-agents", "0.24", "0.25"):
+with tried("openai-agents", "0.21", "0.25"):
     from agents import (
         Agent,
         AgentHooks,
@@ -39,7 +39,7 @@ with tried("openai-agents", "0.24", "0.25"):
     )
     from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
     from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model
-    from agents.util._approvals import evaluate_function_tool_approval
+    from agents.util import _approvals
 
 RUN_HERE: Final = frozenset(
     {"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"}
@@ -236,8 +236,7 @@ class GuardedTool:
 
     async def waits(self, context: Any, args: dict[str, Any], call: str) -> bool:
         """Whether a person has to be asked first: the run stands still then."""
-        own = await evaluate_function_tool_approval(self._tool, context, json.dumps(args), call)
-        if own.outcome == "require_approval":
+        if await _wants_approval(self._tool, context, args, call):
             return True
         hosted = self._guarding.now.of(self._agent)
         told = await hosted.areport("tool_call", tool=self._tool.name, args=args, key=call)
@@ -323,6 +322,15 @@ def _tool(guarding: Guarding, agent: str, tool: Any) -> Any:
         return tool
     judged = GuardedTool(guarding, agent, tool)
     return replace(tool, on_invoke_tool=judged, needs_approval=judged.waits)
+
+
+async def _wants_approval(tool: Any, context: Any, args: dict[str, Any], call: str) -> bool:
+    """Whether a tool itself wants a person to be asked."""
+    asked = getattr(_approvals, "evaluate_function_tool_approval", None)  # since 0.23
+    if asked is None:
+        wanted = _approvals.evaluate_needs_approval_setting
+        return bool(await wanted(tool.needs_approval, context, args, call))
+    return bool((await asked(tool, context, json.dumps(args), call)).outcome == "require_approval")
 
 
 def _parts(agent: str, tools: list[Any]) -> list[Part]:

@@ -35,6 +35,12 @@ class Asked(NamedTuple):
     headers: dict[str, str]
 
 
+class Server(ThreadingHTTPServer):
+    """Takes many callers at once."""
+
+    request_queue_size = 512
+
+
 class Provider:
     """Answers each request with the next turn; with a status in its place it fails so, and the last
     is repeated. A `script` makes the turn from the request."""
@@ -52,7 +58,7 @@ class Provider:
         self.used = used
         self._turns = list(turns)
         self._script = script
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = Server(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 

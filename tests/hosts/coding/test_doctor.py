@@ -3,21 +3,27 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from stanchion.cli.doctor import STYLES
+from stanchion.cli.terminal import Terminal
 from stanchion.hosts.coding import AGENTS
-from stanchion.hosts.coding.doctor import examine
+from stanchion.hosts.coding.doctor import Outcome, _leaving_nothing, examine
 from stanchion.hosts.coding.program import ProgramFailed
+from stanchion.hosts.coding.rehearsal import _last_words
 from stanchion.hosts.coding.settings import (
     CLIENT,
     LEVELS,
+    AgentsConfig,
     BadSettings,
     HookCaller,
     HostPlaces,
     hooks_of,
+    write_config,
 )
+from stanchion.runtime.standing.places import PROJECTS, claim, state_name
 
 STAND_IN = Path(__file__).with_name("stand_in_program.py")
 STAND_IN_CLIENT = """\
@@ -198,6 +204,66 @@ def test_hooks_of_others_are_not_called_by_a_trial(at: HostPlaces) -> None:
     path.write_text(json.dumps(data))
     assert failures(at, "claude") == []
     assert not (at.home / "theirs").exists()
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_programs_that_were_moved_are_named_and_nothing_is_tried(
+    at: HostPlaces, agent: str
+) -> None:
+    path = installed(at, agent)
+    path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
+    assert failures(at, agent) == [
+        "programs: `/gone/python` is not there any more: "
+        f"`stanchion install {agent} --user` writes where Stanchion is now"
+    ]
+
+
+def test_a_policy_that_cannot_be_used_is_named_and_nothing_is_tried(at: HostPlaces) -> None:
+    installed(at, "claude")
+    policy = at.home / "policy.yaml"
+    policy.write_text("name: p\nguards: [{use: nope}]\n")
+    write_config(at.home.parent / "state", AgentsConfig(policy=str(policy)))
+    (found,) = failures(at, "claude")
+    assert found.startswith(f"policy `{policy}`: {policy}:2:16: `nope` is not a value of `use`")
+    assert f"`stanchion lint {policy}`, then `stanchion hook stop`" in found
+
+
+def test_a_config_that_codex_cannot_read_is_no_matter_of_trust(at: HostPlaces) -> None:
+    installed(at, "codex", "untrusting")
+    config = at.folder_of("codex") / "config.toml"
+    config.write_text("model = \n")
+    with pytest.raises(BadSettings, match=r"config\.toml` cannot be read: Invalid value"):
+        [*examine("codex", at)]
+
+
+def test_of_trials_nothing_is_kept(at: HostPlaces) -> None:
+    state = at.home.parent / "state"
+    folders = [state / PROJECTS / state_name(root) for root in (at.project, at.home)]
+    for folder, root in zip(folders, (at.project, at.home), strict=True):
+        claim(folder, root)
+    with _leaving_nothing({state}) as roots:
+        roots.append(at.project)
+        assert all(folder.exists() for folder in folders)
+    assert [folder.exists() for folder in folders] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ('x\n{"type":"result","result":"blocked:\\nwhy\\n\\nOriginal prompt: go"}', "blocked: why"),
+        ('{"type":"error","message":"no"}\n{"type":"end"}', "no"),
+        ('{"type":"turn.failed","error":{"message":"no"}}', "no"),
+        ("[1]\nnot logged in\n", "[1] not logged in"),
+        ("x" * 999, "x" * 400),
+    ],
+)
+def test_the_last_words_of_a_host_are_those_that_people_read(said: str, words: str) -> None:
+    assert _last_words(said) == words
+
+
+def test_every_outcome_has_its_colour() -> None:
+    for outcome in get_args(Outcome):
+        assert Terminal(colour=True).paint(outcome, STYLES[outcome]).endswith("\x1b[0m")
 
 
 def test_what_cannot_be_tried_is_an_error_that_says_what_to_do(at: HostPlaces) -> None:

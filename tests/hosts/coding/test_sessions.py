@@ -482,7 +482,12 @@ def test_a_yes_in_the_dialog_is_seen_by_the_outcome(project: Path) -> None:
         talk = at.talk("claude", project, speaker=Speaker(host))
         asked = talk.call("deploy").own
         assert asked["permissionDecision"] == "ask"
-        assert "A yes is for this one call" in asked["permissionDecisionReason"]
+        (ticket,) = at.shields[0].tickets()
+        asks, yes, *instead, more = asked["permissionDecisionReason"].splitlines()
+        assert asks == "Stanchion asks you: it deploys."
+        assert yes == "A yes lets this one call go ahead as it is, and nothing after it."
+        assert all(line.startswith("Advised instead: ") for line in instead)
+        assert more == f"All of it: `stanchion tickets show {ticket.id} --project {project}`"
         assert talk.say(
             "PermissionRequest", tool_name="Bash", tool_input={"command": "deploy"}
         ).said

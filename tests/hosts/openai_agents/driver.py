@@ -12,7 +12,6 @@ from agents import Agent, Runner, RunState, Usage, function_tool, set_tracing_di
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseTextDeltaEvent
 
-from stanchion.hosts import Hosted
 from stanchion.hosts.openai_agents import OPENAI_AGENTS, guarded
 from stanchion.testing.host_suite import Driver, Ended, Scene, Turn
 
@@ -63,7 +62,7 @@ def failed(_context: Any, error: Exception) -> str:
     return f"it has failed: {error}"
 
 
-def agent_of(scene: Scene, hosted: Hosted) -> Any:
+def agent_of(scene: Scene) -> Any:
     """The agent of a scene, with the agents that it can hand over to."""
     model = Model(scene)
     tools = [
@@ -71,9 +70,8 @@ def agent_of(scene: Scene, hosted: Hosted) -> Any:
         for fn in (scene.atools if scene.is_async else scene.tools)
     ]
     others = [Agent(name, tools=list(tools), model=model) for name in scene.others]
-    return guarded(
-        Agent(scene.agent, tools=list(tools), handoffs=list(others), model=model), hosted
-    )
+    agent = Agent(scene.agent, tools=list(tools), handoffs=list(others), model=model)
+    return guarded(agent, scene.shield, task=scene.task)
 
 
 async def given(scene: Scene, agent: Any) -> Any:
@@ -108,13 +106,10 @@ def play(scene: Scene) -> Ended:
     """Play a scene."""
     if scene.is_async or scene.streams:
         return asyncio.run(aplay(scene))
-    with (
-        asyncio.Runner() as runner,
-        OPENAI_AGENTS.run(scene.shield, agent=scene.agent, task=scene.task) as hosted,
-    ):
+    with asyncio.Runner() as runner:
         asyncio.set_event_loop(runner.get_loop())
         try:
-            agent = agent_of(scene, hosted)
+            agent = agent_of(scene)
             return ended(Runner.run_sync(agent, runner.run(given(scene, agent))))
         finally:
             asyncio.set_event_loop(None)
@@ -122,11 +117,10 @@ def play(scene: Scene) -> Ended:
 
 async def aplay(scene: Scene) -> Ended:
     """The same for async code; a stream is always that."""
-    async with OPENAI_AGENTS.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
-        agent = agent_of(scene, hosted)
-        if scene.streams:
-            return await streamed(agent, scene)
-        return ended(await Runner.run(agent, await given(scene, agent)))
+    agent = agent_of(scene)
+    if scene.streams:
+        return await streamed(agent, scene)
+    return ended(await Runner.run(agent, await given(scene, agent)))
 
 
 DRIVER = Driver("openai_agents", OPENAI_AGENTS, play, "tests.hosts.openai_agents.driver:DRIVER")

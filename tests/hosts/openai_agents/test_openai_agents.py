@@ -207,8 +207,13 @@ def test_a_tools_own_need_for_approval_stays() -> None:
 
     for named in (ask, guess):
         args = {} if named is ask else {"name": "ann"}
-        result = run(Agent("helper", tools=[named], model=scripted((named.name, args), "x")))
-        assert [one.name for one in result.interruptions] == [named.name]
+        plain, judged = [
+            Agent("helper", tools=[named], model=scripted((named.name, args), "x"))
+            for _ in range(2)
+        ]
+        waits = [one.name for one in asyncio.run(Runner.run(plain, "do it")).interruptions]
+        assert [one.name for one in run(judged).interruptions] == waits
+        assert waits == [named.name] or named is guess  # the SDK asks about defaults since 0.23
 
 
 def test_a_prompt_is_judged_and_the_model_reads_it_redacted() -> None:

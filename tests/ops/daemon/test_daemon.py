@@ -117,6 +117,25 @@ def test_the_first_hook_starts_it_and_the_next_find_it(home: Home) -> None:
     assert home.hook(home.host("codex"))["status"] == 0
 
 
+def test_at_rest_it_holds_nothing_of_hosts_that_have_ended(home: Home) -> None:
+    host = home.host()
+    assert is_allowed(home.hook(host))
+    found = home.status()
+    assert found is not None
+    maps = Path(f"/proc/{found.pid}/maps")
+
+    def held() -> bool:
+        return "state.db-shm" in maps.read_text("utf-8")
+
+    assert held()
+    assert launch.ask(home.state, "rest") is not None
+    assert held()
+    assert is_allowed(home.hook(host))
+    host.end()
+    wait_for(lambda: launch.ask(home.state, "rest") is not None and not held())
+    assert is_allowed(home.hook(home.host()))
+
+
 def test_it_does_not_stay_in_the_folder_that_it_was_started_in(home: Home) -> None:
     gone = home.root / "gone"
     gone.mkdir()

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar
 from stanchion.hosts import Host, Hosted
 from stanchion.hosts.clients.codes import UNSEEN
 from stanchion.hosts.clients.forms import RequestForm
-from stanchion.hosts.clients.sending import SdkRequest, Waist, sent, under_way
+from stanchion.hosts.clients.sending import ClientRuns, SdkRequest, Waist, sent, under_way
 from stanchion.hosts.clients.tools import CallAnswer, ReplyCall, ReplyTools, Tools
 from stanchion.hosts.contract.acting import go_ahead
 from stanchion.hosts.contract.canary import HOST, TOOL, Canary
@@ -133,7 +133,7 @@ async def _requested(
     async def ask(messages: list[Any], **params: Any) -> Any:
         return await fetch(sending.asking(messages, params))
 
-    hosted = sending.waist.hosted
+    hosted = sending.hosted
     if sending.form is None:
         judged = await fetch(sending.options)
         if sending.stream:
@@ -158,7 +158,7 @@ async def _prepared(
     sending = _sending(client)
     if sending.form is None:
         await _settled(request.aread() if awaited else request.read())
-        hosted, flow = sending.waist.hosted, _leave(sending, request)
+        hosted, flow = sending.hosted, _leave(sending, request)
         sending.leaves(request, await hosted.adrive(flow) if awaited else hosted.drive(flow))
 
 
@@ -183,19 +183,17 @@ def guarded(client: Any, host: Host, run: Any, forms: Iterable[RequestForm], max
         raise UnknownClient(
             f"`{type(client).__name__}` cannot be guarded: {why}; give a client of the SDK"
         )
-    hosted = run if isinstance(run, Hosted) else host.on(run)
+    runs = ClientRuns(host, run)
     made = client.copy()
     kind: Any = type(made)
     made.__class__ = _class_of(kind)
-    made._stanchion = Waist(
-        hosted, tuple(forms), library_of(client), ClientTerms(hosted, host.name, max_body)
-    )
+    made._stanchion = Waist(runs, host.name, tuple(forms), library_of(client), max_body)
     return made
 
 
 def hosted_by(client: Any) -> Hosted:
-    """The run that a guarded client works for, on its host."""
-    return _waist(client).hosted
+    """The run that a guarded client works for here, on its host."""
+    return _waist(client).runs.now
 
 
 @cache
@@ -242,11 +240,10 @@ def _sending(client: Any) -> SdkRequest:
 def _refuse(client: Any, what: str) -> NoReturn:
     """Refuse what leaves on another way than by a request."""
     waist = _waist(client)
-    desk = waist.hosted.run.desk
-    event: Any = desk.event(Egress, waist.hosted.host.name, url=str(client.base_url))
-    waist.hosted.drive(
-        go_ahead(desk, event, (Finding(Action.BLOCK, UNSEEN, (what,), guard="kernel"),))
-    )
+    hosted = waist.runs.now
+    desk = hosted.run.desk
+    event: Any = desk.event(Egress, waist.name, url=str(client.base_url))
+    hosted.drive(go_ahead(desk, event, (Finding(Action.BLOCK, UNSEEN, (what,), guard="kernel"),)))
     raise AssertionError("what is refused does not go ahead")
 
 
@@ -254,7 +251,8 @@ def _leave(sending: SdkRequest, request: Any) -> Flow[Any]:
     """A request that asks no model, judged as it is about to leave: once, however often the SDK
     tries."""
     if sending.cleared is None:
-        return (yield from leave(sending.waist.leaving, sending.outgoing(request)))
+        terms = ClientTerms(sending.hosted, sending.waist.name, sending.waist.max_body)
+        return (yield from leave(terms, sending.outgoing(request)))
     return sending.cleared
 
 
@@ -263,11 +261,11 @@ def _seen(sending: SdkRequest, came: Any) -> Flow[Any]:
     if came is None:
         return None
     told = yield from reported(
-        sending.waist.hosted,
+        sending.hosted,
         Stage.TOOL_RESULT,
         "",
         None,
-        {"tool": sending.waist.hosted.host.name, "result": came},
+        {"tool": sending.waist.name, "result": came},
     )
     return told.content
 
@@ -316,8 +314,9 @@ Client = TypeVar("Client")
 
 
 class Guard(Protocol):
-    """A client for a run, of the same type and with the same options and connections; the given one
-    stays as it is.
+    """A client for a shield or a run, of the same type and with the same options and connections;
+    the given one stays as it is. With a shield, a request belongs to the run that its caller is in,
+    or else to one of the client's own, which lasts as long as the client.
 
     Requests to a model are judged with their replies. All others are judged as they leave, up to
     `max_body` bytes, and what comes back is judged as a tool's result. What is refused raises

@@ -12,12 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.hosts import Hosted, survey
+from stanchion.hosts import Host, Hosted, Works, survey
 from stanchion.hosts.clients.events import Events
 from stanchion.hosts.clients.forms import RequestForm, form_of
 from stanchion.hosts.contract.frameworks import by_provider
-from stanchion.hosts.http.leaving import Cleared, ClientTerms
+from stanchion.hosts.http.leaving import Cleared
 from stanchion.hosts.http.outgoing import OutgoingRequest, encoding_of
+from stanchion.runtime.run import current_run
 
 FRAMING: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 """Headers that say how a body was packed; another body has its own."""
@@ -124,14 +125,39 @@ UNSAID: Final = frozenset({"Omit", "NotGiven"})
 """Types of values by which SDKs say that something was not given; they are not sent."""
 
 
+class ClientRuns:
+    """The runs that a client works for: the one that it was given, or one of a shield's.
+
+    That is the run that its caller is in (`with shield.run(...)`), or else one of the client's own,
+    for as long as the client is there.
+    """
+
+    def __init__(self, host: Host, given: Any) -> None:
+        self._host, self._given = host, given
+        self._works: Works[Hosted] = Works(host, given, _itself)
+
+    @property
+    def now(self) -> Hosted:
+        """The run that a request belongs to here."""
+        around = current_run()
+        if around is not None and getattr(around.desk, "shield", None) is self._given:
+            return self._host.on(around)
+        return self._works.tied(self, self._host.name)
+
+
+def _itself(hosted: Hosted) -> Hosted:
+    return hosted
+
+
 class Waist(msgspec.Struct, frozen=True):
     """Whom a guarded client works for, and which of its requests ask a model. Every request passes
     here."""
 
-    hosted: Hosted
+    runs: ClientRuns
+    name: str
     forms: tuple[RequestForm, ...]
     http: Any
-    leaving: ClientTerms
+    max_body: int
 
 
 class SdkRequest:
@@ -141,6 +167,7 @@ class SdkRequest:
         self, client: Any, waist: Waist, cast_to: Any, options: Any, stream: bool, stream_cls: Any
     ) -> None:
         self.client, self.waist = client, waist
+        self.hosted = waist.runs.now
         self.cast_to = client._maybe_override_cast_to(cast_to, options)
         self.stream, self.stream_cls = stream, stream_cls
         self.body = _body(options)
@@ -165,7 +192,7 @@ class SdkRequest:
         assert self.form is not None
         assert self.body is not None
         tools = self.body.get("tools")
-        survey(self.waist.hosted.run, by_provider(tools if isinstance(tools, list) else ()))
+        survey(self.hosted.run, by_provider(tools if isinstance(tools, list) else ()))
         return self.form.asked(self.body)
 
     def asking(self, messages: Iterable[Any], params: Mapping[str, Any]) -> Any:

@@ -8,25 +8,31 @@ import shlex
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from stanchion.hosts.coding import AGENTS
+from stanchion.folders import user_state
+from stanchion.hosts.coding import AGENTS, carrier
 from stanchion.hosts.coding.program import OLDEST, ProgramFailed, codex_server, host_version
 from stanchion.hosts.coding.rehearsal import REFUSED, Rehearsed, rehearse, surroundings_in
 from stanchion.hosts.coding.settings import (
     LEVELS,
+    AgentsConfig,
     BadSettings,
     HostPlaces,
     is_ours,
     kept_from,
+    read_config,
 )
 from stanchion.hosts.foreign_file import read_foreign
 from stanchion.hosts.json_text import NotJson, read_json, rewritten
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.load import load_policy
+from stanchion.runtime.standing.places import PROJECTS, owner_of, state_name
 
 Outcome = Literal["holds", "fails", "open", "told"]
 """It holds, it does not, nothing can make it hold in this host, or it is only told."""
@@ -94,15 +100,25 @@ def examine(agent: str, at: HostPlaces) -> Iterator[DoctorCheck]:
     if program is None:
         raise ProgramFailed(f"`{agent}` is not on PATH: install it, or correct PATH")
     yield version_of(agent, at)
+    if agent == "codex":
+        for folder in (at.folder_of("codex"), at.project / ".codex"):
+            _settings(folder / "config.toml")
     levels = hooked(agent, at)
     for name in levels:
         yield from _level(agent, name, at)
     if not levels:
         yield DoctorCheck("fails", "hooks", f"there are none: `stanchion install {agent}`")
         return
+    broken = [*_broken(agent, levels, at)]
+    yield from broken
+    if broken:
+        yield DoctorCheck("told", "calls", "none was tried, for nothing can judge them")
+        return
     if agent == "codex":
         yield from _trust(levels, at)
-    yield from _trials(agent, program, levels, at)
+    states = {_state(one) for name in levels for one in _commands(_ours(agent, name, at))}
+    with _leaving_nothing(states) as roots:
+        yield from _trials(agent, program, levels, at, roots)
     for line in OPEN[agent]:
         yield DoctorCheck("open", "cannot be shut", line)
 
@@ -185,6 +201,61 @@ def _level(agent: str, name: str, at: HostPlaces) -> Iterator[DoctorCheck]:
     yield DoctorCheck("told", about, level.off)
 
 
+def _commands(ours: Mapping[str, list[Any]]) -> Iterator[list[str]]:
+    """The words of our hooks that are commands."""
+    for group in (group for groups in ours.values() for group in groups):
+        for hook in group["hooks"]:
+            if "command" in hook:
+                yield shlex.split(hook["command"])
+
+
+def _state(words: list[str]) -> Path:
+    """The state folder that a hook is told of."""
+    named = next((one for one in words if one.startswith("state=")), f"state={user_state()}")
+    return Path(named.removeprefix("state="))
+
+
+def _broken(agent: str, levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
+    """What keeps our end from judging anything: programs that were moved, a policy with errors."""
+    policies: set[Path] = set()
+    for name in levels:
+        words = [*_commands(_ours(agent, name, at))]
+        paths = {one for each in words for one in each if one.startswith("/")}
+        for path in sorted(one for one in paths if not Path(one).exists()):
+            again = f"`stanchion install {agent} --{name}` writes where Stanchion is now"
+            yield DoctorCheck("fails", "programs", f"`{path}` is not there any more: {again}")
+        policies |= {_state(each) for each in words}
+    for state in sorted(policies):
+        config = read_config(state)
+        policy = AgentsConfig().policy if config is None else config.policy
+        try:
+            load_policy(policy)
+        except PolicyError as error:
+            fault = f"{error}".partition("\n")[0]
+            lint = f"correct it, see `stanchion lint {policy}`, then `stanchion hook stop`"
+            yield DoctorCheck("fails", f"policy `{policy}`", f"{fault}: {lint}")
+
+
+@contextmanager
+def _leaving_nothing(states: set[Path]) -> Iterator[list[Path]]:
+    """A list for the folders of trials, of which nothing is kept afterwards where our end keeps
+    what it judges."""
+    roots: list[Path] = []
+    try:
+        yield roots
+    finally:
+        for state in states:
+            with suppress(carrier.Again, carrier.Refuse, OSError):
+                sock = carrier.connected(str(state))
+                if sock is not None:
+                    with closing(sock):
+                        carrier.exchanged(sock, "rest", b"")
+            for root in roots:
+                folder = state / PROJECTS / state_name(root)
+                if owner_of(folder) == str(root):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
 def _unreadable(agent: str, path: Path) -> Iterator[str]:
     """Why Claude skips a file of settings: it reads no comments, and passes over the whole of a
     file with an error."""
@@ -218,10 +289,12 @@ def _trust(levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
         yield DoctorCheck(outcome, f"trust in {name} settings", why if outcome == "fails" else "")
 
 
-def _trials(agent: str, program: str, levels: list[str], at: HostPlaces) -> Iterator[DoctorCheck]:
+def _trials(
+    agent: str, program: str, levels: list[str], at: HostPlaces, roots: list[Path]
+) -> Iterator[DoctorCheck]:
     """What the real program does with calls, in folders of its own with our hooks alone."""
-    refused, ran = _tried(agent, program, at, DANGER, _as_it_is)
-    honest, went = _tried(agent, program, at, HONEST, _as_it_is)
+    refused, ran = _tried(agent, program, at, roots, DANGER, _as_it_is)
+    honest, went = _tried(agent, program, at, roots, HONEST, _as_it_is)
     about = f"an honest call (`{HONEST}`)"
     if went:
         yield DoctorCheck("holds", about, "it ran")
@@ -235,7 +308,7 @@ def _trials(agent: str, program: str, levels: list[str], at: HostPlaces) -> Iter
         )
     else:
         with _dead_end() as port:
-            dead, alive = _tried(agent, program, at, DEAD, lambda *hook: _dying(port, *hook))
+            dead, alive = _tried(agent, program, at, roots, DEAD, lambda *hook: _dying(port, *hook))
         why = "does not call the hooks that it has" if ran else "goes on where a hook fails"
         yield _stopped(about, dead, alive, f"{agent} {why}", "")
     # A host that minds a dead hook has called it, so then it is the policy that lets danger go.
@@ -262,12 +335,14 @@ def _tried(
     agent: str,
     program: str,
     at: HostPlaces,
+    roots: list[Path],
     command: str,
     change: Callable[[str, dict[str, Any]], dict[str, Any]],
 ) -> tuple[Rehearsed, bool]:
     """What came of a command, and whether it ran."""
     with TemporaryDirectory(prefix="stanchion-doctor-") as made:
         there = surroundings_in(Path(made).resolve(), agent, at.environ)
+        roots.append(there.project)
         paths = {one.path(at): one.path(there) for one in LEVELS[agent].values() if not one.managed}
         if agent == "claude":
             path, copy = next(iter(paths.items()))

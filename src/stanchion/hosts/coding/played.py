@@ -33,10 +33,6 @@ MOST_CHILDREN: Final = 1_000
 """How many sub-agents of a session are runs of their own; further ones are the session's."""
 
 
-class NotTold(Exception):
-    """That a transcript does not tell what a guard asks for."""
-
-
 def _as_written(asked: Any) -> dict[str, Any]:
     """Paths as they are written: where links led then is not known."""
     start = asked.roots[0] if asked.roots else "/"
@@ -53,7 +49,7 @@ def _as_written(asked: Any) -> dict[str, Any]:
 
 
 def _unknown(_asked: Any) -> Any:
-    raise NotTold
+    raise LookupError("a transcript does not tell it")
 
 
 def _not_asked(_asked: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,8 @@ from stanchion.hosts.coding.settings import HostPlaces
 
 WITHIN_S: Final = 90.0
 """How long a host may take for one call. One waits for our hooks for up to 60 s."""
+LONGEST: Final = 400
+"""How much of its last words is kept."""
 DONE: Final = "done"
 Json = dict[str, Any]
 
@@ -81,7 +84,7 @@ def _messages(model: LoopbackModel, body: Json) -> list[Json]:
     calls = model.calls(body, results)
     parts: list[tuple[Json, Json]] = [
         (
-            {"type": "tool_use", "id": f"toolu_{index}", "name": name, "input": {}},
+            {"type": "tool_use", "id": f"toolu_{len(results)}_{index}", "name": name, "input": {}},
             {"type": "input_json_delta", "partial_json": json.dumps(given)},
         )
         for index, (name, given) in enumerate(calls)
@@ -89,7 +92,8 @@ def _messages(model: LoopbackModel, body: Json) -> list[Json]:
     if not parts:
         parts = [({"type": "text", "text": ""}, {"type": "text_delta", "text": DONE})]
     usage = {"input_tokens": 1, "output_tokens": 1}
-    whole = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "usage": usage}
+    name = f"msg_{len(body['messages'])}"
+    whole = {"id": name, "type": "message", "role": "assistant", "content": [], "usage": usage}
     message = {**whole, "model": body.get("model"), "stop_reason": None}
     events: list[Json] = [{"type": "message_start", "message": message}]
     for index, (block, delta) in enumerate(parts):
@@ -253,4 +257,18 @@ def rehearse(
             os.killpg(process.pid, 9)
             said, _ = process.communicate()
             ended = False
-        return Rehearsed(tuple(model.results), ended, said.strip()[-400:])
+        return Rehearsed(tuple(model.results), ended, _last_words(said))
+
+
+def _last_words(said: str) -> str:
+    """The last that a host says of itself, taken out of its JSON where it says that."""
+    for line in reversed(said.splitlines()):
+        with suppress(ValueError, TypeError, AttributeError):
+            told = json.loads(line)
+            words = [one for name, one in told.items() if name in ("result", "message", "error")]
+            words += [one["message"] for one in words if isinstance(one, dict)]
+            text = next((one for one in reversed(words) if isinstance(one, str) and one), "")
+            if text:
+                said = text.partition("\n\nOriginal prompt:")[0]
+                break
+    return " ".join(said.split())[-LONGEST:]

@@ -271,12 +271,15 @@ class CodingSession:
             return HookVerdict("end", words)
         if not refused.waits or refused.ticket is None:
             return HookVerdict("refuse", words)
-        approve = f"stanchion tickets approve {refused.ticket} --project {quote(heard.cwd)}"
-        command = f"A person answers with `{approve}`."
-        if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
-            why = f"{refused.decision.message}: allow it?"
-            return HookVerdict("ask", why, command=f"A yes is for this one call. {command}")
+        which = f"{refused.ticket} --project {quote(heard.cwd)}"
         advice = refused.decision.advice
+        if heard.says == "call" and self._is_asked_there(heard, refused.ticket):
+            why = f"Stanchion asks you: {refused.decision.message}."
+            yes = "A yes lets this one call go ahead as it is, and nothing after it."
+            instead = f"\nAdvised instead: {advice}." if advice else ""
+            more = f"{yes}{instead}\nAll of it: `stanchion tickets show {which}`"
+            return HookVerdict("ask", why, command=more)
+        command = f"A person answers with `stanchion tickets approve {which}`."
         instead = f"; without one: {advice}" if advice and advice not in words else ""
         return HookVerdict("refuse", words + instead, command=command)
 

@@ -86,6 +86,14 @@ class CodingSessions:
             host = HostAtWork()
         return host is not None and host.is_no_command(speaker.host, speaker.begun_s)
 
+    def rest(self) -> None:
+        """Let go of the runs of hosts that have ended, and of all shields without a run."""
+        with self._lock:
+            for name in [*self._sessions]:
+                if name[2] != NO_PROCESS and not is_alive(name[2]):
+                    self._drop(name)
+            self._prune(spared=0)
+
     def close(self) -> None:
         """Let go of all runs and shields."""
         with self._lock:

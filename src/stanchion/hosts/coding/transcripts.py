@@ -165,12 +165,11 @@ def claude_line(line: Body, file: TranscriptFile) -> Told:
 
 def _claude_user(line: Body, key: str, parts: list[Body], words: str, file: TranscriptFile) -> Told:
     results = [part for part in parts if part["type"] == "tool_result"]
-    rejected = (line.get("permissionDecision") or {}).get("decision") == "reject"
     told = line.get("toolUseResult") if len(results) == 1 else None
     for part in results:
         call, content, failed = part["tool_use_id"], part.get("content", ""), part.get("is_error")
         text = _text(content)
-        if rejected or "toolDenialKind" in line or (failed and NOT_RUN.match(text)):
+        if _is_refused(line) or (failed and NOT_RUN.match(text)):
             yield file.came(key, call)
         elif failed:
             yield file.came(key, call, "PostToolUseFailure", error=text)
@@ -180,6 +179,11 @@ def _claude_user(line: Body, key: str, parts: list[Body], words: str, file: Tran
     made = line.get("isMeta") or line.get("isCompactSummary") or file.agent_id
     if words and not made and not words.startswith(COMMANDS):
         yield file.said(key, "UserPromptSubmit", prompt=words)
+
+
+def _is_refused(line: Body) -> bool:
+    said = line.get("permissionDecision") or {}
+    return "toolDenialKind" in line or said.get("decision") == "reject"
 
 
 def _claude_reply(

@@ -80,7 +80,7 @@ def _serve(folder: Path, config: AgentsConfig) -> None:
         lambda root: Shield.load(config.policy, project=root, folder=root, host_secret=secret)
     )
     try:
-        knows = sessions.hear, config.port, trouble, refuses, sessions.is_hosts
+        knows = sessions.hear, config.port, trouble, refuses, sessions.is_hosts, sessions.rest
         server = HookServer(AGENTS, speakers, *knows)
         signal.set_wakeup_fd(server.wakes_by, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -144,7 +144,7 @@ def _log_to(file: Path) -> None:
 
 
 def ask(state: Path, what: str) -> DaemonStatus | None:
-    """What a daemon says to `status` or `stop`; `None` where none listens."""
+    """What a daemon says to `status`, `rest` or `stop`; `None` where none listens."""
     try:
         sock = carrier.connected(str(state))
         if sock is None:

@@ -75,10 +75,11 @@ class HookServer:
         trouble: str = "",
         refuses: str = "",
         is_hosts: Callable[[Speaker], bool] = lambda speaker: speaker.begun_s is None,
+        rest: Callable[[], None] = lambda: None,
     ) -> None:
         self._agents, self._speakers, self._hear = agents, speakers, hear
         self._port, self._trouble, self._refuses = port, trouble, refuses
-        self._is_hosts = is_hosts
+        self._is_hosts, self._rest = is_hosts, rest
         self._lock = threading.Lock()
         self._open: dict[HookWire, threading.Thread] = {}
         self._stopping = False
@@ -188,7 +189,7 @@ class HookServer:
         self._heard_at = monotonic()
         self._check(request, wire.is_local)
         name = request.path.removeprefix("/")
-        if name in ("status", "stop") and wire.is_local:
+        if name in ("status", "rest", "stop") and wire.is_local:
             wire.body(request.length)
             self._serve_operator(wire, name)
             return
@@ -201,12 +202,8 @@ class HookServer:
             if speaker is None or not self._speakers.still(speaker):
                 speaker = self._speakers.at(agent, wire.sock, _pid(wire), stdin)
             self._check_version(request, speaker, wire.is_local)
-            if self._stopping:
-                raise STOPPING
             most = MOST_FORGED if speaker.forged else MOST_BODY
-            if request.length > most:
-                raise TurnedDown(413, f"the body is larger than {most:,} bytes")
-            body = wire.body(request.length) if stdin is None else whole(stdin, most)
+            body = wire.body(request.length, most) if stdin is None else whole(stdin, most)
             answer = self._heard(agent, body, speaker)
         if speaker.forged:
             raise TurnedDown(403, f"this is heard from a host alone: {speaker.why}")
@@ -237,8 +234,11 @@ class HookServer:
             raise TurnedDown(415, f"only `{JSON}` is heard")
 
     def _check_version(self, request: HookRequest, speaker: Speaker, is_local: bool) -> None:
-        """Refuse another version. To a newer hook that can be no agent's command it makes room."""
+        """Refuse another version, and all when it stops. To a newer hook that can be no agent's
+        command it makes room."""
         version = request.headers["stanchion-hook"]
+        if self._stopping:
+            raise STOPPING
         if version == f"{PROTOCOL}":
             return
         is_newer = version.isascii() and version.isdecimal() and int(version[:9]) > PROTOCOL
@@ -259,6 +259,8 @@ class HookServer:
                     403, "an agent does not stop the daemon: do it from another terminal"
                 )
             self.stop()
+        elif name == "rest":
+            self._rest()
         known = self._port, self._trouble, self._speakers.alive(), self._answered
         said = DaemonStatus(__version__, PROTOCOL, os.getpid(), *known)
         wire.send(200, msgspec.json.encode(said), SAYS_JSON)

@@ -75,8 +75,10 @@ class HookWire:
             raise TurnedDown(411, "the request does not say its length: send `Content-Length`")
         return HookRequest(method, path, headers, int(length[:12]))
 
-    def body(self, size: int) -> bytes:
+    def body(self, size: int, most: int = MOST_BODY) -> bytes:
         """The body of a request whose head was read."""
+        if size > most:
+            raise TurnedDown(413, f"the body is larger than {most:,} bytes")
         until = monotonic() + SENDING_S
         while len(self._rest) < size:
             self._more(until)

@@ -3,7 +3,7 @@ judged again under the policy with that line, and so are its dangerous neighbour
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -13,6 +13,8 @@ from msgspec import Struct, UnsetType
 from msgspec.structs import asdict, replace
 
 from stanchion.approvals.standing import last_day
+from stanchion.approvals.ticket import Kind, Ticket
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.rebuilt import args_of, event_of
 from stanchion.audit.record import RecordEntry
 from stanchion.kernel.actions import PROCEEDS, Action
@@ -26,7 +28,7 @@ from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import StanchionError
 from stanchion.kernel.stages import Stage
-from stanchion.ops.views.explain import DecisionCase, Explanation
+from stanchion.ops.views.explain import DecisionCase, Explanation, case_of
 from stanchion.ops.views.proposals import rule_name
 from stanchion.ops.views.remedies import CureLine, Cures, filled
 from stanchion.policy.compiled import CompiledPolicy, GuardSeat, closest
@@ -37,7 +39,7 @@ from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.overlay import overlay
 from stanchion.policy.said import beyond_defaults
 from stanchion.policy.schema import table_of, usual_id
-from stanchion.runtime.calling.reports import BadEvent, takes
+from stanchion.runtime.calling.reports import takes
 from stanchion.runtime.shield import Shield
 from stanchion.stores.memory import MemoryStore
 
@@ -125,6 +127,19 @@ def cures(case: DecisionCase) -> Cures:
     except NoTrial as error:
         return Cures(why=str(error))
     return Cures(found, "" if found else "no single line of the policy lets just this through")
+
+
+def asked_in(readers: Sequence[TrailReader], ticket: Ticket) -> DecisionCase | None:
+    """The newest decision that a ticket asks about: of its tool, for its reason, and with just what
+    it shows; a question about values shows these alone."""
+    for reader in readers:
+        for found in reader.of_run(ticket.run):
+            if found.is_decision and found.stub.tool == ticket.tool:
+                case = case_of(reader, found)
+                same = ticket.kind is Kind.VALUE or case.entry.content == ticket.content
+                if same and any(one.code == ticket.code for one in case.entry.findings):
+                    return case
+    return None
 
 
 def trials(case: DecisionCase) -> Iterator[Trial]:
@@ -338,7 +353,7 @@ class _Playing:
                 ids[one.id] = judge(one.stage, **_renamed(one.fields, ids)).id
             about[:] = [call]
             return judge(call.stage, **_renamed(call.fields, ids))
-        except BadEvent as error:
+        except ValueError as error:
             raise NoTrial(f"it cannot be judged again: {error}") from None
         finally:
             shield.close()

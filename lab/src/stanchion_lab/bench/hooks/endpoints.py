@@ -1,6 +1,5 @@
-"""What a hook costs its host over loopback HTTP with a warm daemon: beside an endpoint of Python's
-own `http.server` that says yes, and the daemon's server when it says yes, in rounds that
-interleave."""
+"""What a hook costs its host over loopback HTTP with a warm daemon, beside an endpoint of Python's
+own `http.server` that says yes, in rounds that interleave."""
 
 from __future__ import annotations
 
@@ -17,17 +16,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.hosts.coding import AGENTS, CodingAgent, HostAnswer
-from stanchion.hosts.coding.speaker import Speaker, Speakers
-from stanchion.ops.daemon.server import HookServer
 from stanchion_lab.bench.hooks import host
 from stanchion_lab.bench.measure import cost_of
 from stanchion_lab.bench.table import Effort, Row, Section, rows_of
 
 NO_OP: Final = "http.server, no-op"
-NOTHING: Final = "the daemon's server, no-op"
 DAEMON: Final = "the daemon"
-YES: Final = HostAnswer('{"continue":true}')
+YES: Final = b'{"continue":true}'
 
 
 def hooks(effort: Effort) -> Section:
@@ -68,13 +63,10 @@ def _ports(folder: Path) -> Iterator[dict[str, int]]:
     (state / "agents.json").write_text(json.dumps({"port": port}), encoding="utf-8")
     surroundings = {**os.environ, "STANCHION_STATE_DIR": str(state)}
     with ExitStack() as ends:
-        ports = {}
-        for name in (NO_OP, NOTHING):
-            made = _started([sys.executable, "-m", __name__, name], ends, stdout=subprocess.PIPE)
-            ports[name] = int(made.stdout.readline())
+        made = _started([sys.executable, "-m", __name__], ends, stdout=subprocess.PIPE)
         _started([sys.executable, "-m", "stanchion", "hook", "daemon"], ends, env=surroundings)
         _wait(port)
-        yield {**ports, DAEMON: port}
+        yield {NO_OP: int(made.stdout.readline()), DAEMON: port}
 
 
 def _started(words: list[str], ends: ExitStack, **more: Any) -> Any:
@@ -120,10 +112,6 @@ def _host(folder: Path) -> Iterator[Any]:
         process.wait()
 
 
-def _hear(_agent: CodingAgent, _body: bytes, _speaker: Speaker) -> HostAnswer:
-    return YES
-
-
 class _NoOp(BaseHTTPRequestHandler):
     """Reads a request and says yes."""
 
@@ -132,27 +120,17 @@ class _NoOp(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        data = YES.stdout.encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Length", str(len(YES)))
         self.end_headers()
-        self.wfile.write(data)
+        self.wfile.write(YES)
 
     def log_message(self, *_: Any) -> None:
         """Nobody reads it."""
 
 
-def _serve(name: str) -> None:
-    if name == NO_OP:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _NoOp)
-        print(server.server_port, flush=True)
-        server.serve_forever()
-    listener = socket.create_server(("127.0.0.1", 0))
-    port = listener.getsockname()[1]
-    print(port, flush=True)
-    HookServer(AGENTS, Speakers(AGENTS.values()), _hear, port).serve(listener)
-
-
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _NoOp)
+    print(server.server_port, flush=True)
+    server.serve_forever()

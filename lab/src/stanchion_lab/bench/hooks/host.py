@@ -57,6 +57,8 @@ def main() -> None:
         odd: list[str] = []
         asked(port, {**common, "hook_event_name": "UserPromptSubmit", "prompt": "look around"})
         for n in range(calls):
+            told = {**common, "hook_event_name": "PreCompact", "trigger": "auto"}
+            took.setdefault("PreCompact", []).append(asked(port, told)[0])
             for name, (tool, *said) in CALLS.items():
                 given, result = json.loads(json.dumps(said).replace("#", str(n)))
                 call = {
