@@ -154,6 +154,14 @@ def test_what_begins_within_is_a_child(shield: Shield) -> None:
     assert inner.at("t1") is not kept
 
 
+def test_what_its_user_says_of_an_agent_goes_before_what_the_framework_says(shield: Shield) -> None:
+    outer, inner = works_of(shield, agent="boss"), works_of(shield, agent="desk")
+    with outer.during("its-name") as boss, inner.during("its-name") as desk:
+        assert (boss.run.agent, desk.run.agent) == ("boss", "desk")
+        with inner.during("another") as other, inner.during() as the_same:
+            assert (other.run.agent, the_same.run.agent) == ("another", "desk")
+
+
 def test_another_shield_is_no_parent(shield: Shield) -> None:
     with (
         shield_for({"name": "other"}) as other,

@@ -42,6 +42,7 @@ class AtWork(NamedTuple):
 
     adapter: str
     given: Any
+    works: Any
     hosted: Hosted
     made: Any
     children: dict[tuple[int, str | int], tuple[Any, Work[Any]]]
@@ -122,7 +123,10 @@ class Works(Generic[P]):
     def inside(self, made: P, hosted: Hosted) -> Iterator[None]:
         """Have what works for a thread or an object be at work in this context: while it runs a
         tool, what begins there is its child."""
-        runs, at_work = hosted.run._around, AtWork(self._host.name, self._given, hosted, made, {})
+        runs, at_work = (
+            hosted.run._around,
+            AtWork(self._host.name, self._given, self, hosted, made, {}),
+        )
         try:
             with (
                 setting(_AT_WORK, (*_AT_WORK.get(), at_work)),
@@ -195,11 +199,12 @@ class Works(Generic[P]):
         return known[1]
 
     def _begun(self, agent: str, around: AtWork | None = None) -> Work[P]:
-        named = self._agent if self._agent else agent
+        within = around is not None and around.works is self  # what its user says is the outer one
+        named = self._agent if self._agent and not (within and agent) else agent
         if around is None:
             hosted = self._host.run(self._given, named, self._task)
         else:
-            hosted = around.hosted.child(agent if agent else named)
+            hosted = around.hosted.child(named)
         return Work(hosted, self._make(hosted))
 
     def _at_work(self) -> AtWork | None:
