@@ -140,7 +140,8 @@ def _played(
             f"{name} or use-with-{name.replace('_', '-')}",
         ]
         shared = ["tests/hosts/test_canaries.py"]
-        command = ["-m", "pytest", "-q", "-W", "ignore::DeprecationWarning", f"--junitxml={junit}"]
+        quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::UserWarning"]  # frameworks' own
+        command = ["-m", "pytest", "-q", *quiet, f"--junitxml={junit}"]
         done = _run(python, [*command, str(HERE / name), *shared, *page_tests], check=False)
         declared: dict[str, Any] = json.loads(
             _run(python, ["-c", DECLARED.format(name=name, names=names)]).stdout

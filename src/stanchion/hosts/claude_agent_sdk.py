@@ -31,7 +31,7 @@ from stanchion.runtime.asides import aside
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 
-with tried("claude-agent-sdk", "0.2.184", "0.3"):
+with tried("claude-agent-sdk", "0.2.178", "0.3"):
     from anyio import to_thread
     from claude_agent_sdk import (
         ClaudeAgentOptions,

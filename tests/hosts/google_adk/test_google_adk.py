@@ -25,10 +25,6 @@ from stanchion.testing.host_suite import BEHAVIOURS, KEY, check, check_probes
 from tests.hosts.google_adk.driver import DRIVER
 from tests.hosts.office import GONE, OFFICE
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*EXPERIMENTAL:UserWarning"
-)  # ADK's own, of older versions
-
 
 class Scripted(BaseLlm):
     """A model that says this, one after the other: texts, and calls as `(tool, args)`."""

@@ -28,10 +28,6 @@ from pydantic import BaseModel
 from stanchion.hosts.google_adk import Guarded
 from tests.hosts.together import kept_shield
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*EXPERIMENTAL:UserWarning"
-)  # ADK's own, of older versions
-
 USER = "ann"
 CALLBACKS = (
     "on_user_message_callback", "before_run_callback", "on_event_callback", "after_run_callback",

@@ -28,10 +28,6 @@ from tests.hosts.together import (
     runs_of,
 )
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*EXPERIMENTAL:UserWarning"
-)  # ADK's own, of older versions
-
 USER = "ann"
 
 

@@ -21,10 +21,6 @@ from stanchion.hosts.google_adk import GOOGLE_ADK, Guarded
 from tests.hosts.google_adk.test_google_adk import look, scripted
 from tests.runtime.coverage.doing import facts, watching
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*EXPERIMENTAL:UserWarning"
-)  # ADK's own, of older versions
-
 
 def asked(shield: Any, *more: Any, **options: Any) -> int:
     """Ask an agent; how often its model was asked."""

@@ -22,10 +22,6 @@ from stanchion.testing import shield_for
 from tests.hosts.google_adk.test_google_adk import scripted
 from tests.rules import rule
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*EXPERIMENTAL:UserWarning"
-)  # ADK's own, of older versions
-
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",

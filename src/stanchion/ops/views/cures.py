@@ -39,7 +39,7 @@ from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.overlay import overlay
 from stanchion.policy.said import beyond_defaults
 from stanchion.policy.schema import table_of, usual_id
-from stanchion.runtime.calling.reports import BadEvent, takes
+from stanchion.runtime.calling.reports import takes
 from stanchion.runtime.shield import Shield
 from stanchion.stores.memory import MemoryStore
 
@@ -353,7 +353,7 @@ class _Playing:
                 ids[one.id] = judge(one.stage, **_renamed(one.fields, ids)).id
             about[:] = [call]
             return judge(call.stage, **_renamed(call.fields, ids))
-        except BadEvent as error:
+        except ValueError as error:
             raise NoTrial(f"it cannot be judged again: {error}") from None
         finally:
             shield.close()
