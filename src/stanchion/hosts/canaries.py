@@ -82,6 +82,7 @@ WITHOUT: Final = {
         "have canaries"
     ),
     "pydantic_ai_calls": "it is a part of the adapter of `pydantic_ai`, which has a canary",
+    "langchain_models": "it is a part of the adapter of `langchain`, which has a canary",
     "langchain_seals": "it is a part of the adapter of `langchain`, which has a canary",
     "crewai_tools": "it is a part of the adapter of `crewai`, which has a canary",
     "agent_hooks": (
