@@ -395,13 +395,8 @@ def _history(case: DecisionCase) -> tuple[PlayedCall, ...]:
         return ()
     reader, found = case.place
     entries = [one.entry() for one in islice(reader.earlier(found), EARLIER)]
-    return tuple(
-        [
-            _played(one, event_of(one, case.run, args_of(reader, one)))
-            for one in reversed(entries)
-            if one.stage not in (Stage.MODEL_CHUNK, Stage.CHARGE)
-        ]
-    )
+    kept = [one for one in entries[::-1] if one.stage not in (Stage.MODEL_CHUNK, Stage.CHARGE)]
+    return tuple([_played(one, event_of(one, case.run, args_of(reader, one))) for one in kept])
 
 
 def _said(decision: Decision) -> list[tuple[str, str]]:
