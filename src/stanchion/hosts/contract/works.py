@@ -29,6 +29,10 @@ MOST: Final = 1_000
 """How many threads or sessions an adapter keeps the run of; the longest unused is closed first. Its
 next message goes on in the same run: what was ended or used up stays so."""
 
+MOST_THROUGH_A_BROKER: Final = 100
+"""The same where a broker judges, which bounds how many runs its user has open; there a thread that
+was closed begins anew."""
+
 
 class Work(Generic[P]):
     """A run, what the adapter has made for it, and whether it is kept when its invocations have
@@ -107,12 +111,13 @@ class Works(Generic[P]):
             return self._one.made
         with self._lock:
             over = [self._tied.pop(self._over.popleft()) for _ in range(len(self._over))]
+        for one in over:  # first, to make room where a broker bounds how many are open
+            one.hosted.close()
+        with self._lock:
             work = self._tied.get(id(to))
             if work is None:
                 work = self._tied[id(to)] = self._begun(agent)
                 finalize(to, self._over.append, id(to)).atexit = False
-        for one in over:
-            one.hosted.close()
         return work.made
 
     def during(self, agent: str = "", key: str = "") -> Invocation[P]:
@@ -186,7 +191,9 @@ class Works(Generic[P]):
                 work.kept = True
             self._kept.move_to_end(key)
             work.using += using
-            if len(self._kept) > MOST:
+            if len(self._kept) > (
+                MOST if isinstance(self._given, Shield) else MOST_THROUGH_A_BROKER
+            ):
                 unused = [at for at, one in self._kept.items() if not one.using and one is not work]
                 worn = self._kept.pop(unused[0]) if unused else None
         if worn is not None:
