@@ -7,7 +7,9 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from uuid import uuid4
 from weakref import finalize
 
 from stanchion.hosts.contract.host import Host, Hosted
@@ -16,15 +18,16 @@ from stanchion.runtime.calling.call_methods import CallsOnce
 from stanchion.runtime.calling.tool_options import Shielding
 from stanchion.runtime.errors import Ungoverned
 from stanchion.runtime.setting import setting
+from stanchion.runtime.shield import Shield
 
 if TYPE_CHECKING:
     from stanchion.runtime.run import Run
-    from stanchion.runtime.shield import Shield
 
 P = TypeVar("P")
 
 MOST: Final = 1_000
-"""How many threads or sessions an adapter keeps the run of; the longest unused is closed first."""
+"""How many threads or sessions an adapter keeps the run of; the longest unused is closed first. Its
+next message goes on in the same run: what was ended or used up stays so."""
 
 
 class Work(Generic[P]):
@@ -45,8 +48,9 @@ class AtWork(NamedTuple):
     works: Any
     hosted: Hosted
     made: Any
-    children: dict[tuple[int, str | int], tuple[Any, Work[Any]]]
-    """What works for threads and objects within it, until it is done."""
+    children: dict[tuple[Works[Any], str | int], tuple[Any, Work[Any]]]
+    """What works for threads and objects within it, until it is done. Whose they are is kept with
+    them: an id alone would be another's once they are gone."""
 
 
 _AT_WORK: ContextVar[tuple[AtWork, ...]] = ContextVar("stanchion_at_work", default=())
@@ -75,7 +79,7 @@ class Works(Generic[P]):
         self._kept: OrderedDict[str, Work[P]] = OrderedDict()
         self._tied: dict[int, Work[P]] = {}
         self._over: deque[int] = deque()
-        self._lock = Lock()
+        self._lock, self._salt = Lock(), uuid4().hex
         self._given: Any = given.run if isinstance(given, Hosted) else given
         self._one: Work[P] | None = None
         if isinstance(given, Hosted):
@@ -178,7 +182,7 @@ class Works(Generic[P]):
         with self._lock:
             work = self._kept.get(key)
             if work is None:
-                work = self._kept[key] = self._begun(agent)
+                work = self._kept[key] = self._begun(agent, key=key)
                 work.kept = True
             self._kept.move_to_end(key)
             work.using += using
@@ -192,17 +196,21 @@ class Works(Generic[P]):
     def _child(self, around: AtWork, key: str | int, to: object, agent: str) -> Work[P]:
         """What works for a thread or an object within what is at work, which closes it."""
         with self._lock:
-            known = around.children.get((id(self), key))
+            known = around.children.get((self, key))
             if known is None:
-                known = around.children[id(self), key] = (to, self._begun(agent, around))
+                known = around.children[self, key] = (to, self._begun(agent, around))
                 known[1].kept = True
         return known[1]
 
-    def _begun(self, agent: str, around: AtWork | None = None) -> Work[P]:
+    def _begun(self, agent: str, around: AtWork | None = None, key: str = "") -> Work[P]:
         within = around is not None and around.works is self  # what its user says is the outer one
         named = self._agent if self._agent and not (within and agent) else agent
         if around is None:
-            hosted = self._host.run(self._given, named, self._task)
+            again: dict[str, Any] = {}
+            if key and isinstance(self._given, Shield):  # a broker names its runs itself
+                salted = f"{self._salt}{key}".encode("utf-8", "surrogatepass")
+                again = {"id": f"run-{sha256(salted).hexdigest()[:32]}"}
+            hosted = self._host.run(self._given, named, self._task, **again)
         else:
             hosted = around.hosted.child(named)
         return Work(hosted, self._make(hosted))

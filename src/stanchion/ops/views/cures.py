@@ -3,7 +3,7 @@ judged again under the policy with that line, and so are its dangerous neighbour
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -39,6 +39,7 @@ from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.overlay import overlay
 from stanchion.policy.said import beyond_defaults
 from stanchion.policy.schema import table_of, usual_id
+from stanchion.readings.texts import leaves
 from stanchion.runtime.calling.reports import takes
 from stanchion.runtime.shield import Shield
 from stanchion.stores.memory import MemoryStore
@@ -185,37 +186,36 @@ class _Playing:
         self._event = event_of(case.entry, case.run, case.args)
         self._call = _played(case.entry, self._event)
         self._earlier: tuple[PlayedCall, ...] = ()
-        history, code = (
-            _history(case),
-            next((one.code for one in case.entry.findings if one.action == case.entry.action), ""),
-        )
+        history = _history(case)
+        action = case.entry.action
+        code = next((one.code for one in case.entry.findings if one.action == action), "")
         for earlier in ((), history):
             self._earlier = earlier
             self._control = self._judged(self._policy, self._call)
-            if (self._control.action.name, self._control.code) == (case.entry.action, code):
+            if (self._control.action.name, self._control.code) == (action, code):
                 break
         else:
             raise NoTrial("it comes out otherwise now: not all that it rests on was recorded")
-        stage = self._call.stage
-        self._others = [
-            one
-            for one in history
-            if one.stopped and one.stage is stage and one.fields != self._call.fields
-        ][-OTHERS:]
+        stopped = [one for one in history if one.stopped and one.stage is self._call.stage]
+        self._others = [one for one in stopped if one.fields != self._call.fields][-OTHERS:]
 
     def ways(self) -> Iterator[_Way]:
         """What may cure it: one line, or two where something else stands behind the first."""
-        firsts = _once(islice(self._against(self._control), TRIED))
+        firsts = self._against(self._control)
         yield from firsts
         for first in firsts:
             policy = self._laid(first)
-            left = None if policy is None else self._judged(policy, self._call)
-            if left is None or left.proceeds or _said(left) == _said(self._control):
-                continue
-            for second in _once(islice(self._against(left), TRIED)):
-                yield _Way(merged(first.said, second.said), (*first.about, *second.about))
+            left = self._control if policy is None else self._judged(policy, self._call)
+            if not left.proceeds and _said(left) != _said(self._control):
+                for second in self._against(left):
+                    yield _Way(merged(first.said, second.said), (*first.about, *second.about))
 
-    def _against(self, decision: Decision) -> Iterator[_Way]:
+    def _against(self, decision: Decision) -> list[_Way]:
+        """The lines for what stands against it, each once, though several guards name it."""
+        each = {yaml_of(one.said): one for one in self._lines(decision)}
+        return [*each.values()][:TRIED]
+
+    def _lines(self, decision: Decision) -> Iterator[_Way]:
         event = self._event
         findings = [one for one in decision.findings if one.action > PROCEEDS and not one.shadow]
         if decision.action is Action.ESCALATE and isinstance(event, ToolCall):
@@ -276,7 +276,7 @@ class _Playing:
 
     def _paths(self, finding: Finding) -> list[str]:
         """The paths that the call names, as they are written: that of the finding first."""
-        texts = [*_texts(self._call.fields)]
+        texts = _texts(self._call.fields)
         words = [word.strip("'\"") for text in texts for word in text.split()]
         own = [one for one in finding.args[:1] if isinstance(one, str) and one in words]
         return [*dict.fromkeys([*own, *[one for one in words if one.startswith(("/", "~/"))]])][:4]
@@ -404,14 +404,6 @@ def _history(case: DecisionCase) -> tuple[PlayedCall, ...]:
     )
 
 
-def _once(ways: Iterable[_Way]) -> list[_Way]:
-    """Each way once, though several guards name it."""
-    found: list[_Way] = []
-    for way in ways:
-        found += [] if any(way.said == one.said for one in found) else [way]
-    return found
-
-
 def _said(decision: Decision) -> list[tuple[str, str]]:
     return [(one.guard, one.code) for one in decision.findings if one.action > PROCEEDS]
 
@@ -448,13 +440,8 @@ def _nested(keys: list[str], value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _texts(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict() | list() | tuple():
-            for each in value.values() if isinstance(value, dict) else value:
-                yield from _texts(each)
+def _texts(value: Any) -> list[str]:
+    return [one.text for one in leaves(value) if not one.named]
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:
