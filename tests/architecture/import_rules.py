@@ -37,6 +37,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "hosts.contract": OUTER - {"guards"},
     "hosts": (OUTER | {"hosts.contract"}) - {"guards"},
     "hosts.coding": (OUTER | {"hosts", "hosts.contract"}) - {"guards"},
+    "hosts.claude_agent_sdk": (OUTER | {"hosts", "hosts.coding", "hosts.contract"}) - {"guards"},
     "dialects": OUTER | {"hosts.contract", "tutor.playing"},
     "ops": frozenset(),
     "ops.views": OUTER - {"root"} | {"tutor.playing"},

@@ -109,6 +109,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "uninstall": ("ODD",),
     "hook": ("ODD",),
     "doctor": ("ODD",),
+    "status": ("", "--json", "--trail ODD", "--project ODD"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip
 """What each command is asked; those that print what is stored both for people and for programs."""

@@ -134,6 +134,6 @@ def test_people_read_what_programs_do(at_home: Path, capsys: pytest.CaptureFixtu
     worked(1)
     assert main(["status"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("store      good  ")
-    assert any(line.startswith("           look  unsealed") for line in said)
+    assert said[0].startswith("  good     store      ")
+    assert any(line.startswith("  look     trail      unsealed") for line in said)
     assert said[-1] == "0 things not as it should be, 5 things to look at"

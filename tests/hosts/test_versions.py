@@ -18,7 +18,7 @@ from stanchion.hosts.contract.canary import Came
 from stanchion.hosts.contract.frameworks import UNPROVEN
 from stanchion.runtime.shield import Shield
 from stanchion.testing import shield_for
-from tests.hosts.results import ROOT, SOURCES, adapters, pins
+from tests.hosts.results import adapters, files_of, pins
 
 BY_DATA_ALONE = frozenset({"agent_hooks"})
 """Adapters that import nothing of their host: they read what it sends, and answer in plain data."""
@@ -110,8 +110,8 @@ def test_a_framework_of_another_adapter_is_proven_by_its_canary(
 
 def seam_of(adapter: str) -> str:
     """The first module that an adapter imports of its framework."""
-    tree = ast.parse((ROOT / SOURCES / f"{adapter}.py").read_text(encoding="utf-8"))
-    (first, *_) = [node for node in tree.body if isinstance(node, ast.With)]
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files_of(adapter)]
+    (first, *_) = [node for tree in trees for node in tree.body if isinstance(node, ast.With)]
     (imported, *_) = [node for node in first.body if isinstance(node, ast.ImportFrom)]
     assert imported.module is not None
     return imported.module
@@ -124,7 +124,8 @@ def test_an_adapter_says_which_version_it_does_not_fit(
     name = f"stanchion.hosts.{adapter}"
     (framework, *_) = [pin.partition("==")[0].partition("[")[0] for pin in pins()[adapter]]
     monkeypatch.setattr(importlib.metadata, "version", lambda _distribution: "0.0.1")
-    monkeypatch.delitem(sys.modules, name, raising=False)
+    for module in [one for one in sys.modules if f"{one}.".startswith(f"{name}.")]:
+        monkeypatch.delitem(sys.modules, module)
     if adapter in IN_A_CLIENT:
         importlib.import_module(name)
     else:

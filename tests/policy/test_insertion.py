@@ -38,7 +38,7 @@ tools:
     [
         (
             {"guards": [{"use": "egress", "allowed_hosts+": ["c.example:443"]}]},
-            "    allowed_hosts: [a.example, 'b.example', c.example:443]   # ours",
+            "    allowed_hosts: [a.example, 'b.example', 'c.example:443']   # ours",
         ),
         ({"guards": [{"use": "egress", "ports+": [80]}]}, "      - 80"),
         (
@@ -47,7 +47,7 @@ tools:
         ),
         (
             {"guards": [{"id": "f", "root+": ["/srv/x y"]}]},
-            "  - {root+: [/srv/x y], use: files, id: f}",
+            "  - {use: files, id: f, root+: [/srv/x y]}",
         ),
         (
             {"guards": [{"id": "sh", "families": {"git": "escalate"}}]},
@@ -97,4 +97,5 @@ def test_an_empty_policy_and_empty_lists_take_it() -> None:
     assert inserted("name: p\ncases: []", {"cases": [{"name": "x"}]}) == (
         "name: p\ncases: [{name: x}]\n"
     )
+    assert inserted('{"name": "p"}', {"a": {"b": 1}}) == '{"name": "p", a: {b: 1}}\n'
     assert yaml_of({"a": {"b": [1]}}) == "a:\n  b: [1]\n"

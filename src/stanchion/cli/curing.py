@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from difflib import unified_diff
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+import yaml
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
@@ -23,11 +25,10 @@ from stanchion.cli.explain import case_in, cure_rows, trails_of
 from stanchion.cli.printing import labelled, put_view
 from stanchion.cli.terminal import Terminal, tell, visible, warn
 from stanchion.cli.whose import whose
-from stanchion.hosts.foreign_file import read_foreign, write_foreign
+from stanchion.hosts.foreign_file import AS_IT_IS, FileChange, read_foreign, write_foreign
 from stanchion.kernel.counter_scopes import FLEET
 from stanchion.ops.views.cures import NoTrial, PlayedCall, Trial, asked_in, cures, trials
 from stanchion.ops.views.explain import DecisionCase
-from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.insertion import inserted
@@ -60,23 +61,23 @@ def asked_lines(ticket: Ticket, state: StateFinder, terminal: Terminal) -> Itera
 
 
 class _Proposed(NamedTuple):
-    """A line with the case that it cures, the policy that has it, and the files that change: each
-    with its text before and after."""
+    """A line with the case that it cures, the hash of the policy that has it, and the files that
+    change: the policy and its cases."""
 
     case: DecisionCase
     trial: Trial
-    policy: CompiledPolicy
-    files: tuple[tuple[Path, str, str], ...]
+    hash: str
+    changes: tuple[FileChange, FileChange]
 
 
 def propose_cure(args: Args) -> int:
     """Show the line that cures a refusal as a change of its policy, and make it where a file is
     named: an operator says yes to it as to any policy that loosens."""
     made = _proposed(args)
-    diff = [line for one in made.files for line in _diff(*one)]
-    target, line = str(made.files[0][0]), made.trial.line
-    data = {"line": line, "file": target, "hash": made.policy.hash, "diff": "".join(diff)}
-    put_view(data, lambda _, terminal: _painted(diff, terminal), args.json)
+    diff = [line for change in made.changes for line in change.diff()]
+    target = str(made.changes[0].file.path)
+    data = {"line": made.trial.line, "file": target, "hash": made.hash, "diff": "\n".join(diff)}
+    put_view(data, lambda _, terminal: [_painted(line, terminal) for line in diff], args.json)
     if args.write is not None:
         return answered(partial(_written, made), args)
     if not args.json:
@@ -84,9 +85,12 @@ def propose_cure(args: Args) -> int:
     return 0
 
 
+def _painted(line: str, terminal: Terminal) -> str:
+    return terminal.paint(visible(line), {"+": "good", "-": "bad"}.get(line[:1], "dim"))
+
+
 def _proposed(args: Args) -> _Proposed:
-    case = _case(args)
-    number = 1 if args.line is None else args.line
+    case, number = _case(args), 1 if args.line is None else args.line
     try:
         trial = next(islice(trials(case), max(number, 1) - 1, None), None)
     except NoTrial as error:
@@ -96,34 +100,46 @@ def _proposed(args: Args) -> _Proposed:
             f"there is no line {number} that lets just this through: `stanchion explain "
             f"{visible(args.old)}` says which there are"
         )
-    target = Path(_source(case) if args.write is None else args.write)
+    source = str(case.source)
+    if args.write is None and not Path(source).is_file():
+        raise BadInput(
+            f"the policy `{source}` is no file of yours: name one with `--write FILE`, and it "
+            f"extends that"
+        )
+    target = Path(source if args.write is None else args.write)
     cases = target.with_name(f"{target.stem}.cases.yaml")
-    old, before = read_foreign(target).text, read_foreign(cases).text
-    policy, new = _changed(case, trial, target, old)
-    after = _with_case(before, case, trial, target)
-    return _Proposed(case, trial, policy, ((target, old, new), (cases, before, after)))
+    policy_hash, policy = _changed(case, trial, target)
+    changes = (
+        _change(target, lambda _: policy),
+        _change(cases, partial(_cases, case, trial, target)),
+    )
+    return _Proposed(case, trial, policy_hash, changes)
+
+
+def _change(path: Path, made: Callable[[str], str]) -> FileChange:
+    file = read_foreign(path)
+    try:
+        return FileChange(file, AS_IT_IS, file.bytes_of(made(file.text)), None)
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadInput(f"nothing can be put into `{path}`, correct it first: {error}") from None
 
 
 def _written(made: _Proposed, args: Args, shield: Shield) -> int:
     """Have somebody say yes to it, and write it; nobody does in the place of another role."""
-    (target, _, _), (cases, _, _) = made.files
+    target, cases = [str(change.file.path) for change in made.changes]
     env, by = made.case.env, answerer(args, shield)
     if made.trial.roles and getattr(by, "role", "") not in made.trial.roles:
         roles = " or ".join(made.trial.roles)
         warn(f"only {roles} may say yes to this call: answer as one of them")
         return REFUSED
-    said = {"policy": str(target), "env": env, "cures": made.case.entry.id}
-    request = Request(purpose=Purpose.POLICY, tenant=FLEET, subject=made.policy.hash, said=said)
-    shield.act(request, by)
+    said = {"policy": target, "env": env, "cures": made.case.entry.id}
+    shield.act(Request(purpose=Purpose.POLICY, tenant=FLEET, subject=made.hash, said=said), by)
     with AsBadInput(OSError):
-        for file, old, new in made.files:
-            there = read_foreign(file)
-            if there.text != old:
-                raise BadInput(f"`{file}` was changed meanwhile: propose it again")
-            write_foreign(there, there.bytes_of(new), 0o644)
-    keep_text(shield, read_policy(str(target)).variant(env), env)
+        for change in made.changes:
+            write_foreign(change.file, change.new, 0o644)
+    keep_text(shield, read_policy(target).variant(env), env)
     if not args.json:
-        tell(f"written to {target} and {cases}, and trusted: hash {made.policy.hash}")
+        tell(f"written to {target} and {cases}, and trusted: hash {made.hash}")
     return 0
 
 
@@ -134,43 +150,31 @@ def _case(args: Args) -> DecisionCase:
     try:
         return case_in(readers, args.old, state)
     except BadInput:
-        try:
-            with loaded(args) as shield:
-                ticket = shield.ticket(args.old)
-        except (UnknownTicket, TicketError):
-            ticket = None
-        if ticket is None:
-            raise
-    case = asked_in(readers, ticket)
-    if case is not None:
-        return case
-    raise BadInput(f"the trail does not have what ticket `{args.old}` asks about")
+        with suppress(UnknownTicket, TicketError), loaded(args) as shield:
+            case = asked_in(readers, shield.ticket(args.old))
+            if case is not None:
+                return case
+            raise BadInput(f"the trail does not have what ticket `{args.old}` asks about") from None
+        raise
 
 
-def _source(case: DecisionCase) -> str:
-    if not case.source or not Path(case.source).is_file():
-        raise BadInput(
-            f"the policy `{case.source}` is no file of yours: name one with `--write FILE`, and it "
-            f"extends that"
-        )
-    return case.source
+def extending(source: str, name: str) -> str:
+    """The text of a policy that extends another, and says nothing else yet."""
+    base = str(Path(source).absolute()) if Path(source).exists() else source
+    return f"name: {json.dumps(name)}\nextends: {json.dumps(base)}\n"
 
 
-def _changed(
-    case: DecisionCase, trial: Trial, target: Path, old: str
-) -> tuple[CompiledPolicy, str]:
-    """The policy with its line, and the text that says so: read again, it has to be just that."""
+def _changed(case: DecisionCase, trial: Trial, target: Path) -> tuple[str, str]:
+    """The hash of the policy with its line, and the text that says so: read again, it has to be
+    just that."""
     source = str(case.source)
     with AsBadInput(PolicyError):
         read = read_policy(source)
         wanted = compile_document(overlay(read.variant(case.env), read_data(trial.said, "line")))
     if target.exists() and not (Path(source).exists() and target.samefile(source)):
         raise BadInput(f"`{target}` is there already, and is not the policy: name a new file")
+    old = read_foreign(target).text if target.exists() else extending(source, wanted.file.name)
     new = inserted(old, trial.said)
-    if not target.exists():
-        base = str(Path(source).absolute()) if Path(source).exists() else source
-        head = f"name: {json.dumps(wanted.file.name)}\nextends: {json.dumps(base)}\n"
-        new = inserted(head, trial.said)
     beside = target.with_name(f".{target.stem}.{os.urandom(4).hex()}.yaml")
     try:
         beside.write_text(new, "utf-8")
@@ -181,39 +185,25 @@ def _changed(
         beside.unlink(missing_ok=True)
     if made.hash != wanted.hash:
         raise BadInput(f"the line cannot be put into `{target}` safely: paste it yourself")
-    return made, new
+    return made.hash, new
 
 
-def _with_case(before: str, case: DecisionCase, trial: Trial, target: Path) -> str:
+def _cases(case: DecisionCase, trial: Trial, target: Path, before: str) -> str:
     """A table of cases with this one: what is cured, and what stays stopped."""
-    expect: dict[str, Any] = {"action": "escalate"} if trial.line.asks else {"proceeds": True}
+    about = f"{trial.call.fields.get('tool') or trial.call.stage} of {case.entry.id}"
     run = {"agent": case.run.agent, "task": case.run.task}
-    earlier = [{**_event(one), "expect": {}} for one in trial.earlier]
-    cured = {**_event(trial.call), "expect": expect}
-    kept = [{**_event(one), "expect": {"proceeds": False}} for one in trial.kept[:SHOWN]]
-    about = trial.call.fields.get("tool") or str(trial.call.stage)
-    cases: list[Any] = [
-        {"name": f"{about} of {case.entry.id}", "run": run, "events": [*earlier, cured]}
+    earlier = [_event(one, {}) for one in trial.earlier]
+    cured = _event(trial.call, {"action": "escalate"} if trial.line.asks else {"proceeds": True})
+    kept = [_event(one, {"proceeds": False}) for one in trial.kept[:SHOWN]]
+    cases = [
+        {"name": name, "run": run, "events": [*earlier, *events]}
+        for name, events in ((about, [cured]), (f"what is more dangerous than {about}", kept))
+        if events
     ]
-    if kept:
-        name = f"what is more dangerous than {about} of {case.entry.id}"
-        cases.append({"name": name, "run": run, "events": [*earlier, *kept]})
     return inserted(before if before else f"policy: {json.dumps(target.name)}\n", {"cases": cases})
 
 
-def _event(call: PlayedCall) -> Mapping[str, Any]:
+def _event(call: PlayedCall, expect: Mapping[str, Any]) -> Mapping[str, Any]:
     fields = {name: one for name, one in call.fields.items() if one not in ("", None, {})}
-    return {"stage": str(call.stage), **{key: fields[key] for key in fields if key != "call"}}
-
-
-def _diff(name: Path, old: str, new: str) -> Iterator[str]:
-    yield from unified_diff(
-        old.splitlines(keepends=True), new.splitlines(keepends=True), str(name), str(name)
-    )
-
-
-def _painted(diff: list[str], terminal: Terminal) -> Iterator[str]:
-    for line in diff:
-        style = {"+": "good", "-": "bad"}.get(line[:1])
-        words = visible(line.rstrip("\n"))
-        yield words if style is None else terminal.paint(words, style)
+    fields.pop("call", None)
+    return {"stage": str(call.stage), **fields, "expect": expect}

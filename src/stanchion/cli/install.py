@@ -203,7 +203,8 @@ def _carried_out(args: Args, job: Job, forms: Mapping[Path, TextForm], *, puts: 
 
 def _show(changes: list[FileChange], job: Job, puts: bool, every_line: bool) -> None:
     for change in changes:
-        for line in change.diff() if every_line else _in_short(change, job):
+        shown = change.diff() if every_line else _in_short(change, job)
+        for line in (*shown, *change.misses()):
             tell(line)
     if puts or not changes:
         tell(job.level.off if changes else "nothing to change")
@@ -241,7 +242,9 @@ def _tell_installed(job: Job) -> bool:
     for line in missing:
         tell(line)
     if not job.level.managed:
-        tell(f"where that must not be: `sudo stanchion install {job.agent} --managed`")
+        tell(
+            f"to put them out of the agent's reach: `sudo stanchion install {job.agent} --managed`"
+        )
     tell(f"start {job.agent} anew, then see that it holds: `stanchion doctor {job.agent}`")
     return not missing
 

@@ -90,6 +90,8 @@ def _tell(made: Rewritten, done: str) -> None:
         put_line(f"{visible(name)}: left as it is, {why}")
     if made.changed:
         put_line("restart the client to make it so")
+    elif not made.left:
+        put_line("there are no servers in it")
 
 
 def _seconds(text: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ from stanchion.approvals.act import Purpose
 from stanchion.approvals.digest import Request
 from stanchion.cli.answerers import answered, answerer
 from stanchion.cli.command import Args, BadInput, in_words
-from stanchion.cli.curing import is_policy, propose_cure
+from stanchion.cli.curing import extending, is_policy, propose_cure
 from stanchion.cli.printing import in_json, put_view
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trails import records_in, tell_unread
@@ -28,6 +27,7 @@ from stanchion.ops.views.proposals import Proposal, Proposals, ProposalTerms, pr
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.differences import differences
 from stanchion.policy.found import FoundPolicy, find_policy
+from stanchion.policy.insertion import inserted
 from stanchion.policy.load import compile_document, load_policy, read_policy
 from stanchion.policy.loosening import Loosening, loosenings
 from stanchion.policy.project_policies import FOUND
@@ -230,21 +230,15 @@ def _about(one: Proposal) -> Iterator[str]:
 def _write(path: Path, source: str, name: str, found: Proposals) -> None:
     """Write a policy that extends another and approves what is proposed; a file that is there is
     left alone."""
-    base = str(Path(source).absolute()) if Path(source).exists() else source
+    head = (
+        "# Proposed from approvals. Remove what you do not want; `stanchion policy loosens` "
+        "shows what it changes.\n"
+    )
     said = {one.name: _plain(one) for one in found.proposed}
-    lines = [
-        (
-            "# Proposed from approvals. Remove what you do not want; `stanchion policy loosens` "
-            "shows what it changes."
-        )
-    ]
-    lines += [f"name: {json.dumps(name)}", f"extends: {json.dumps(base)}", "approved:"]
-    for rule, fields in said.items():
-        lines.append(f"  {json.dumps(rule)}:")
-        lines += [f"    {key}: {in_json(value)}" for key, value in fields.items()]
+    text = inserted(head + extending(source, name), {"approved": said})
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+            file.write(text)
     except FileExistsError:
         raise BadInput(f"`{path}` is there already: name another file") from None
     except OSError as error:

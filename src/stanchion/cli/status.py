@@ -20,8 +20,8 @@ from stanchion.cli.audit_verifying import report_of
 from stanchion.cli.command import JSON, PROJECT, STORE, Args, BadInput, DeclaredCommand, option
 from stanchion.cli.explain import trails_of
 from stanchion.cli.policies import refused
-from stanchion.cli.printing import put_view
-from stanchion.cli.terminal import Terminal, visible
+from stanchion.cli.printing import put_view, row
+from stanchion.cli.terminal import Terminal
 from stanchion.cli.whose import opened, whose
 from stanchion.hosts.canaries import CANARIES, driven, installed
 from stanchion.hosts.coding import AGENTS
@@ -47,8 +47,6 @@ from stanchion.telemetry.notices.spool import waiting
 Mark = Literal["good", "look", "bad", "none"]
 """It is as it should be, somebody should look, it is not as it should be, or there is nothing."""
 STYLES: Final[dict[Mark, str]] = {"good": "good", "look": "mild", "bad": "bad", "none": "dim"}
-NARROW: Final = 60
-"""How wide a terminal is at least that shows marks and words side by side."""
 NEAR: Final = 0.8
 FULL: Final = 0.95
 """The shares of a budget from which somebody should look, and from which it is as good as gone."""
@@ -88,23 +86,22 @@ class _Looking:
         return None if self.case is None else policy_of(self.case, imports=False)
 
 
-Lines = Iterator[tuple[Mark, str, str]]
+Lines = Iterator[tuple[Mark, str] | tuple[Mark, str, str]]
+"""A mark, words, and what to do."""
 
 
 def _store(at: _Looking) -> Lines:
     found = where(at.state, at.args.store, at.args.project)
     with opened(at.args.store, at.state, quiet=True) as store:
         if store is None:
-            yield "none", f"{found.store}: nothing is kept yet", ""
+            yield "none", f"{found.store}: nothing is kept yet"
             return
-        yield "good", found.store, ""
-        for cell in cells(store, "", wall_ms()):
-            if isinstance(cell, ShieldCell):
-                for one in cell.states:
-                    if one.state != PLAIN:
-                        until = "" if one.until_ms is None else f" until {shown(one.until_ms)}"
-                        who = f"{one.kind} {one.name} is {one.state}{until}: {one.why}"
-                        yield "bad", who, "`stanchion state resume` lets it go on"
+        yield "good", found.store
+        held = [one for one in cells(store, "", wall_ms()) if isinstance(one, ShieldCell)]
+    for one in [state for cell in held for state in cell.states if state.state != PLAIN]:
+        until = "" if one.until_ms is None else f" until {shown(one.until_ms)}"
+        who = f"{one.kind} {one.name} is {one.state}{until}: {one.why}"
+        yield "bad", who, "`stanchion state resume` lets it go on"
 
 
 def _trail(at: _Looking) -> Lines:
@@ -114,18 +111,14 @@ def _trail(at: _Looking) -> Lines:
     given = {"witness": None, "tsa_cert": None, "schema": None, "key": None}
     key = os.environ.get(KEY, "")
     report = report_of(Args(**{**vars(at.args), **given}), key if key else None)
-    ends = [chain.last_at for chain in report.chains if chain.last_at is not None]
-    until = f", up to {shown(max(ends))}" if ends else ""
-    see = "`stanchion audit verify` says where"
-    yield (
-        ("good", f"{verdict(report)}{until}", "") if report.whole else ("bad", verdict(report), see)
-    )
+    if report.whole:
+        ends = [chain.last_at for chain in report.chains if chain.last_at is not None]
+        yield "good", f"{verdict(report)}{f', up to {shown(max(ends))}' if ends else ''}"
+    else:
+        yield "bad", verdict(report), "`stanchion audit verify` says where"
     if not any(chain.sealed for chain in report.chains):
-        yield (
-            "look",
-            "unsealed: who writes it could rewrite it",
-            f"`stanchion audit key new FILE`, and {KEY}",
-        )
+        do = f"`stanchion audit key new FILE` makes a key, {KEY} names it"
+        yield "look", "unsealed: who writes it could rewrite it", do
     if not report.witnesses:
         do = f"`stanchion audit witness`, or {WITNESS}, keeps a copy elsewhere"
         yield "look", "no witness: a missing end would not be missed", do
@@ -135,40 +128,35 @@ def _policy(at: _Looking) -> Lines:
     for one in veiled(refused()):
         yield "bad", f"process {one.process.pid} could not load `{one.origin}`", "correct the file"
     if at.case is None:
-        yield "none", "none was used yet", ""
+        yield "none", "none was used yet"
         return
     source = at.case.source if at.case.source else "handed in as data"
     if at.policy is None:
-        yield "look", f"{source}: it cannot be looked at from here", ""
+        yield "look", f"{source}: it cannot be looked at from here"
         return
-    file, same = at.policy.file, at.policy.hash == at.case.entry.policy
-    yield "good", f"{file.name}, {source}, hash {at.policy.hash[:12]}", ""
-    if not same:
-        yield "look", "the file has changed since the newest decision", ""
+    file, shadow = at.policy.file, [one.placed.id for one in at.policy.seats if one.placed.shadow]
+    yield "good", f"{file.name}, {source}, hash {at.policy.hash[:12]}"
+    if at.policy.hash != at.case.entry.policy:
+        yield "look", "the file has changed since the newest decision"
     if file.mode == "shadow":
         yield "look", "shadow: everything is judged, and nothing is stopped", "`mode: enforce`"
-    shadow = [seat.placed.id for seat in at.policy.seats if seat.placed.shadow]
-    if shadow and file.mode != "shadow":
-        yield "look", f"in shadow mode, so they stop nothing: {', '.join(shadow)}", ""
+    elif shadow:
+        yield "look", f"in shadow mode, so they stop nothing: {', '.join(shadow)}"
 
 
 def _questions(at: _Looking) -> Lines:
     with opened(at.args.store, at.state, quiet=True) as store:
         if store is None:
-            yield "none", "nobody was asked anything yet", ""
+            yield "none", "nobody was asked anything yet"
             return
     with loaded(at.args) as shield:
         found = shield.tickets(None, State.OPEN)
         known = shield.authority.known().operators
     if found:
-        oldest = shown(min([one.opened_at for one in found]))
-        yield (
-            "look",
-            f"{counted(len(found), 'question')} open since {oldest}",
-            "`stanchion tickets`",
-        )
+        since = shown(min([one.opened_at for one in found]))
+        yield "look", f"{counted(len(found), 'question')} open since {since}", "`stanchion tickets`"
     else:
-        yield "good", "no question is open", ""
+        yield "good", "no question is open"
     if not known:
         do = "`stanchion operators add NAME` enrols the first one"
         yield "look", "no operator: what is critical can be answered by nobody", do
@@ -178,55 +166,49 @@ def _budgets(at: _Looking) -> Lines:
     limits = BudgetLimits() if at.policy is None else limits_of(at.policy)
     with opened(at.args.store, at.state, quiet=True) as store:
         found = [] if store is None else most_used(budgets(store, limits), 3)
-    for one in found:
-        if one.limit is not None and one.share >= NEAR:
-            mark: Mark = "bad" if one.share >= FULL else "look"
-            limit = amount(one.measure, one.limit)
-            words = f"{one.per} {one.whose}: {percent(one.share)} of {limit} used"
-            yield mark, words, "`stanchion budget top-up` raises it"
-    if not any(one.limit is not None and one.share >= NEAR for one in found):
-        yield "good" if found else "none", "none is nearly used up" if found else "none is used", ""
+    near = [(one, one.limit) for one in found if one.limit is not None and one.share >= NEAR]
+    for one, limit in near:
+        words = f"{percent(one.share)} of {amount(one.measure, limit)} used"
+        mark: Mark = "bad" if one.share >= FULL else "look"
+        yield mark, f"{one.per} {one.whose}: {words}", "`stanchion budget top-up` raises it"
+    if not found:
+        yield "none", "none is used"
+    elif not near:
+        yield "good", "none is nearly used up"
 
 
 def _notices(_: _Looking) -> Lines:
     path = notify_file(None, os.environ)
     if path is None:
         yield "look", "unnotified: nobody hears of what happens", f"write `{usual_file()}`"
-        return
-    pending = len(list(waiting(spool_folder(path, os.environ))))
-    if pending:
-        yield (
-            "look",
-            f"{counted(pending, 'notice')} not delivered yet",
-            "`stanchion notify waiting`",
-        )
+    elif pending := len([*waiting(spool_folder(path, os.environ))]):
+        words = f"{counted(pending, 'notice')} not delivered yet"
+        yield "look", words, "`stanchion notify waiting`"
     else:
-        yield "good", f"sent where `{path}` says", ""
+        yield "good", f"sent where `{path}` says"
 
 
 def _adapters(at: _Looking) -> Lines:
     there = installed()
     if not there:
-        yield "none", "no framework with an adapter is installed beside this command", ""
-        return
-    if not at.args.canaries:
+        yield "none", "no framework with an adapter is installed beside this command"
+    elif not at.args.canaries:
         yield "none", f"not tried: {', '.join(there)}", "`stanchion status --canaries` tries them"
-        return
-    for name in there:
+    for name in there if at.args.canaries else ():
         came = driven(name)
         words = f"{name} ({CANARIES[name].package} {came.version})"
-        yield ("good", f"{words} holds", "") if came.caught else ("bad", f"{words}: {came.why}", "")
+        yield ("good", f"{words} holds") if came.caught else ("bad", f"{words}: {came.why}")
 
 
 def _agents(_: _Looking) -> Lines:
     at = HostPlaces(Path.cwd(), Path.home(), os.environ)
     there = [one for one in AGENTS if shutil.which(one)]
     if not there:
-        yield "none", f"neither {' nor '.join(AGENTS)} is on PATH", ""
+        yield "none", f"neither {' nor '.join(AGENTS)} is on PATH"
     for agent in there:
         levels, version = hooked(agent, at), version_of(agent, at)
         if version.outcome == "fails":
-            yield "bad", f"{agent}: {version.why}", ""
+            yield "bad", f"{agent}: {version.why}"
         if levels:
             words = f"{agent} {version.why}: hooks in {', '.join(levels)} settings"
             yield "good", words, f"`stanchion doctor {agent}` tries whether they fire"
@@ -236,18 +218,18 @@ def _agents(_: _Looking) -> Lines:
 
 def _escaped(at: _Looking) -> Lines:
     if not at.readers:
-        yield "none", "no run was watched yet", ""
+        yield "none", "no run was watched yet"
         return
     wanted = WantedRecords(since=wall_ms() - DAY_MS)
     found = coverage(chosen(at.readers[0], wanted), "", None)
     watched = sum(bool(one.mode) for one in found.runs)
-    see = "`stanchion audit coverage` names it"
     if found.escaped:
-        yield "bad", f"{counted(len(found.escaped), 'thing')} unguarded in the last day", see
+        words = f"{counted(len(found.escaped), 'thing')} unguarded in the last day"
+        yield "bad", words, "`stanchion audit coverage` names it"
     elif watched:
-        yield "good", f"nothing escaped in the last day, in {counted(watched, 'run')}", ""
+        yield "good", f"nothing escaped in the last day, in {counted(watched, 'run')}"
     else:
-        yield "none", "no run of the last day was watched for what escapes", ""
+        yield "none", "no run of the last day was watched for what escapes"
 
 
 ABOUT: Final[dict[str, Callable[[_Looking], Lines]]] = {
@@ -277,30 +259,21 @@ def run(args: Args) -> int:
 def _looked(about: str, look: Callable[[_Looking], Lines], at: _Looking) -> Iterator[StatusLine]:
     """The lines about one thing; one that cannot be looked at is not as it should be."""
     try:
-        for mark, says, to_do in look(at):
-            yield StatusLine(about, mark, veiled(says), to_do)
+        for mark, says, *to_do in look(at):
+            yield StatusLine(about, mark, veiled(says), *to_do)
     except UNSEEN as error:
         yield StatusLine(about, "bad", veiled(str(error)))
 
 
 def _lines(found: list[StatusLine], bad: int, look: int, terminal: Terminal) -> Iterator[str]:
-    import textwrap
-
-    narrow = terminal.width is not None and terminal.width < NARROW
-    indent = 2 if narrow else 17
-    before = ""
     for one in found:
-        label = one.about if narrow or one.about != before else ""
-        before = one.about
-        words = visible(f"{one.says}{f' — {one.to_do}' if one.to_do else ''}")
-        room = None if terminal.width is None else max(terminal.width - indent, 1)
-        lines = [words] if room is None else textwrap.wrap(words, room)
-        head = f"{label:<10} {terminal.paint(f'{one.mark:<4}', STYLES[one.mark])}"
-        yield head.rstrip() if narrow else f"{head}  {lines.pop(0)}"
-        yield from [f"{' ' * indent}{line}" for line in lines]
-    yield ""
+        words = f"{one.about:<9}  {one.says}{f' — {one.to_do}' if one.to_do else ''}"
+        yield from row(one.mark, words, terminal, STYLES[one.mark])
     words = f"{counted(bad, 'thing')} not as it should be, {counted(look, 'thing')} to look at"
-    yield terminal.paint(words if bad or look else "all is well", "bad" if bad else "good")
+    yield from (
+        "",
+        terminal.paint(words if bad or look else "all is well", "bad" if bad else "good"),
+    )
 
 
 STATUS_COMMAND: Final = DeclaredCommand(

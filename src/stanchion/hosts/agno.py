@@ -1,19 +1,22 @@
 """Agno: agents and teams whose models, tools and delegations are judged.
 
-A guarded agent is a copy of yours with a hook round every tool, a guardrail before its input, and
-wrapped models. Agno skips async hooks in sync runs and swallows most of what a guardrail raises: so
-the hook serves both, and the guardrail raises `InputCheckError` whatever fails.
+A guarded agent is a copy of yours. Each of its runs works in a copy of its own, with a hook round
+every tool, a guardrail before its input, and wrapped models. Agno skips async hooks in sync runs
+and swallows most of what a guardrail raises: so the hook serves both, and the guardrail raises
+`InputCheckError` whatever fails.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from inspect import iscoroutinefunction
+from inspect import isawaitable, iscoroutinefunction
 from itertools import count
 from typing import Any, Final
+from uuid import uuid4
 
 from stanchion.hosts import (
     EVERYTHING,
@@ -28,8 +31,10 @@ from stanchion.hosts import (
 )
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
+from stanchion.hosts.contract.works import Work, Works
+from stanchion.runtime.errors import Ungoverned
 
-with tried("agno", "3.1.10", "3.2"):
+with tried("agno", "3.1", "3.2"):
     from agno.agent import Agent
     from agno.exceptions import InputCheckError
     from agno.guardrails.base import BaseGuardrail
@@ -43,6 +48,11 @@ with tried("agno", "3.1.10", "3.2"):
 OF_TOOL: Final = object()
 """Said of a tool call or a delegation: the model reads the words of its refusal."""
 ONE, ALL = "delegate_task_to_member", "delegate_task_to_members"
+ASYNC: Final = ("arun", "acontinue_run")
+RUNS: Final = ("run", "continue_run", *ASYNC)
+"""The ways in which an agent is run; all others go through these."""
+GUARDRAIL: Final = "stanchion"
+"""What our guardrail is called in Agno's events; nobody hears of it."""
 MEDIA: Final = ("images", "videos", "audios", "files")
 
 
@@ -80,15 +90,114 @@ is refused ends the run with the status `error` and the words of the refusal, an
 model's next turn after the run has ended."""
 
 
-def guarded(agent: Any, hosted: Hosted) -> Any:
-    """A copy of an agent or of a team that works in this run, its members in children of it. What
-    the user asks for is judged as the prompt."""
-    made = _guarded(agent, hosted)
-    made.pre_hooks = [Input(hosted), *(agent.pre_hooks if agent.pre_hooks else ())]
-    return made
+def guarded(whole: Any, given: Any, /, *, agent: str = "", task: str = "") -> Any:
+    """A copy of an agent or of a team that works in runs of a shield, one for each session; its
+    members work in children of them. What the user asks for is judged as the prompt.
+
+    A run of Agno that names no session, of an agent that remembers none, has a run of its own. A
+    run in the place of the shield is what everything works in. `agent` and `task` say whose work it
+    is. Build it once; it serves any number of requests at once.
+    """
+    return AgnoRuns(whole, given, agent, task).agent
 
 
-def _guarded(agent: Any, hosted: Hosted) -> Any:
+class AgnoRuns:
+    """The runs of a guarded agent. Each works in a copy of it, which is made for that run."""
+
+    def __init__(self, agent: Any, given: Any, named: str, task: str) -> None:
+        _check(agent)
+        self._again: Callable[[Any], Any] = lambda other: guarded(
+            other, given, agent=named, task=task
+        )
+        self._whole: Any = copy.copy(agent)
+        self.agent = copy.copy(agent)
+        self._whole.set_id()
+        self.works: Works[tuple[Any, Any]] = Works(
+            AGNO, given, self._copies, agent=named, task=task
+        )
+        remembers = agent.session_id or agent.db is not None or agent.cache_session
+        if remembers and not agent.session_id:
+            self._whole.session_id = str(uuid4())  # as Agno does, in the agent itself
+        self._session = str(self._whole.session_id) if remembers else ""
+        self.agent.id, self.agent.session_id = self._whole.id, self._whole.session_id
+        for name, value in vars(agent).items():
+            if isinstance(value, Model):
+                setattr(self.agent, name, _closed(value))
+        for how in RUNS:
+            setattr(self.agent, how, partial(self._run, how))
+        self.agent.deep_copy = self._copied
+
+    def _copies(self, hosted: Hosted) -> tuple[Any, Any]:
+        """The agent for a run, for sync and for async code: Agno keeps in it which hooks it has for
+        which of them."""
+        made = _guarded(self._whole, hosted, self)
+        made.pre_hooks = [Input(hosted), *(made.pre_hooks if made.pre_hooks else ())]
+        made._hooks_normalised = False
+        return made, copy.copy(made)
+
+    def _copied(self, *, update: Any = None) -> Any:
+        """What a server has for each request: each run has a copy of its own."""
+        return self.agent if not update else self._again(self._whole.deep_copy(update=update))
+
+    def _run(self, how: str, *args: Any, **options: Any) -> Any:
+        """Run the agent, in its session's run, or in one that ends with this."""
+        before = args[0] if args else options.get("run_response")
+        key = options.get("session_id") or getattr(before, "session_id", None) or self._session
+        if options.get("background") and not key:
+            key = options["session_id"] = str(uuid4())
+        work = self.works.begin(_name(self._whole), str(key))
+        try:
+            came = getattr(work.made[how in ASYNC], how)(*args, **options)
+        except BaseException:
+            self._end(work)
+            raise
+        if isawaitable(came):
+            return self._awaited(came, work)
+        if isinstance(came, AsyncIterator):
+            return self._aitems(came, work)
+        if isinstance(came, Iterator):
+            return self._items(came, work)
+        self._end(work)
+        return came
+
+    def _end(self, work: Work[Any]) -> None:
+        over = self.works.end(work)
+        if over is not None:
+            over.close()
+
+    async def _aend(self, work: Work[Any]) -> None:
+        over = self.works.end(work)
+        if over is not None:
+            await over.aclose()
+
+    async def _awaited(self, coming: Any, work: Work[Any]) -> Any:
+        try:
+            return await coming
+        finally:
+            await self._aend(work)
+
+    def _items(self, items: Any, work: Work[Any]) -> Iterator[Any]:
+        try:
+            yield from (item for item in items if not _ours(item))
+        finally:
+            self._end(work)
+
+    async def _aitems(self, items: Any, work: Work[Any]) -> AsyncIterator[Any]:
+        try:
+            async with aclosing(items):
+                async for item in items:
+                    if not _ours(item):
+                        yield item
+        finally:
+            await self._aend(work)
+
+
+def _ours(event: Any) -> bool:
+    """Whether an event tells of our guardrail, as Agno has it for every hook."""
+    return getattr(event, "pre_hook_name", "") == GUARDRAIL
+
+
+def _guarded(agent: Any, hosted: Hosted, runs: AgnoRuns) -> Any:
     _check(agent)
     survey(
         hosted.run, by_provider(agent.tools if isinstance(agent.tools, list) else (), _name(agent))
@@ -99,18 +208,26 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
             setattr(made, name, _model(value, hosted))
     members = getattr(agent, "members", None)
     if members is not None:
-        made.members = [_member(one, hosted) for one in members]
+        made.members = [_guarded(one, hosted.child(_name(one)), runs) for one in members]
     # Ours is the outermost: Agno runs a tool with the arguments that the first hook gets, whatever
     # later ones pass on.
     made.tool_hooks = [
-        AgnoToolHook(hosted, made).around,
+        AgnoToolHook(hosted, made, runs).around,
         *(agent.tool_hooks if agent.tool_hooks else ()),
     ]
     return made
 
 
-def _member(member: Any, hosted: Hosted) -> Any:
-    return _guarded(member, hosted.child(_name(member)))
+def _closed(model: Any) -> Any:
+    """A copy of a model that is not asked: each run has a copy that is judged."""
+
+    def closed(*_: Any, **__: Any) -> Any:
+        raise Ungoverned("the model of a guarded agent is asked in its runs alone: use `run`")
+
+    made = copy.copy(model)
+    for how in ("invoke", "ainvoke", "invoke_stream", "ainvoke_stream"):
+        setattr(made, how, closed)
+    return made
 
 
 def _name(agent: Any) -> str:
@@ -169,6 +286,8 @@ class Input(BaseGuardrail):
         except Exception as error:
             raise InputCheckError("the input could not be judged") from error
 
+    check.__name__ = async_check.__name__ = GUARDRAIL
+
     def _taken(self, run_input: Any, text: str, told: Told) -> None:
         if told.content != text:
             run_input.input_content = told.content
@@ -177,8 +296,8 @@ class Input(BaseGuardrail):
 class AgnoToolHook:
     """The hook round every tool of an agent."""
 
-    def __init__(self, hosted: Hosted, agent: Any) -> None:
-        self._hosted, self._agent = hosted, agent
+    def __init__(self, hosted: Hosted, agent: Any, runs: AgnoRuns) -> None:
+        self._hosted, self._agent, self._runs = hosted, agent, runs
         self._numbers = count(1)
 
     def around(
@@ -198,18 +317,17 @@ class AgnoToolHook:
             arguments.update(copy.deepcopy(args))
             return args
 
+        def carry(args: dict[str, Any]) -> Any:
+            with self._runs.works.inside((self._agent, self._agent), self._hosted):
+                return function_call(**given(args))
+
+        async def acarry(args: dict[str, Any]) -> Any:
+            with self._runs.works.inside((self._agent, self._agent), self._hosted):
+                return await function_call(**given(args))
+
         if not waits:
-            return self._hosted.call(
-                function_name,
-                dict(arguments),
-                lambda args: function_call(**given(args)),
-                about=OF_TOOL,
-            )
-
-        async def carry(args: dict[str, Any]) -> Any:
-            return await function_call(**given(args))
-
-        return self._hosted.acall(function_name, dict(arguments), carry, about=OF_TOOL)
+            return self._hosted.call(function_name, dict(arguments), carry, about=OF_TOOL)
+        return self._hosted.acall(function_name, dict(arguments), acarry, about=OF_TOOL)
 
     def _offers(self, tool: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
         """The handoffs that a delegation is, by the names of the members that Agno finds."""
@@ -373,7 +491,5 @@ class AgnoCanaryModel(Model):
 def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have a guarded agent call the canary; nothing of it is reported to Agno."""
     tool = Function(name=TOOL, description="must not run", entrypoint=body)
-    with AGNO.run(shield, agent=TOOL) as hosted:
-        guarded(
-            Agent(name=TOOL, model=AgnoCanaryModel(), tools=[tool], telemetry=False), hosted
-        ).run("call it")
+    agent = Agent(name=TOOL, model=AgnoCanaryModel(), tools=[tool], telemetry=False)
+    guarded(agent, shield).run("call it")

@@ -81,8 +81,8 @@ WITHOUT: Final = {
         "it is what the adapters of `openai`, `anthropic` and `litellm` are made of, which "
         "have canaries"
     ),
-    "claude_agent_tools": "it is a part of the adapter of `claude_agent_sdk`, which has a canary",
     "pydantic_ai_calls": "it is a part of the adapter of `pydantic_ai`, which has a canary",
+    "langchain_models": "it is a part of the adapter of `langchain`, which has a canary",
     "langchain_seals": "it is a part of the adapter of `langchain`, which has a canary",
     "crewai_tools": "it is a part of the adapter of `crewai`, which has a canary",
     "agent_hooks": (

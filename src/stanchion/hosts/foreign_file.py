@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -92,13 +92,14 @@ class BadSettings(StanchionError, ValueError):
 
 class TextForm(NamedTuple):
     """What is ours in files of one format, and what one piece of it is called: a text with it, one
-    without it by what the text was before, and what of it a text has, by name. Each raises a
-    `ValueError` for what it does not understand."""
+    without it by what the text was before, what of it a text has, by name, and what it cannot hold
+    in a text. Each raises a `ValueError` for what it does not understand."""
 
     piece: str = ""
     puts: Callable[[str], str] = str
     takes: Callable[[str, str], str] = lambda text, _: text
     ours: Callable[[str], Mapping[str, Any]] = lambda _: {}
+    misses: Callable[[str], Iterable[str]] = lambda _: ()
 
 
 AS_IT_IS: Final = TextForm()
@@ -150,6 +151,11 @@ class FileChange(Struct, frozen=True):
             "changed": [name for name in new if name in old and old[name] != new[name]],
             "gone": [name for name in old if name not in new],
         }
+
+    def misses(self) -> list[str]:
+        """What is not held in the file as it is to be."""
+        new = ForeignFile(self.file.path, self.new)
+        return [] if self.record is None else [*self.form.misses(new.text)]
 
     def carry_out(self, state: Path, mode: int) -> None:
         """Write it; raises `FileChanged` where the file is not the one that was read. What the file

@@ -4,104 +4,88 @@ its comments. Whoever inserts reads the result, and compares it with what was me
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
-from stanchion.kernel.tuples import NamedTuple
-from stanchion.policy.composed import read_text
-from stanchion.policy.document import DocumentNode
-from stanchion.policy.merge import identity_of
 from stanchion.policy.schema import usual_id
 
-
-class _Edit(NamedTuple):
-    """Lines or a piece of text to put at a place, in the stead of so many characters."""
-
-    line: int
-    column: int
-    text: str
-    gone: int = 0
+Edit = tuple[int, int, str]
+"""What comes into the place of the text from here to there."""
+EMPTY: Final = yaml.MappingNode("", [])
 
 
 def inserted(text: str, said: Mapping[str, Any]) -> str:
     """The text of a policy that says something besides. Lists are added to, what a mapping has is
-    kept or replaced."""
-    root = read_text(text, "policy").root
-    lines = text.splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
-    edits = sorted(_said(root, dict(said), lines, top=True), key=lambda one: (one.line, one.column))
-    for edit in reversed(edits):
-        if edit.line > len(lines):
-            lines.append(edit.text)
-            continue
-        old, at = lines[edit.line - 1], edit.column - 1
-        lines[edit.line - 1] = f"{old[:at]}{edit.text}{old[at + edit.gone :]}"
-    return "".join(lines)
+    kept or replaced. Raises `yaml.YAMLError` for what is no mapping."""
+    text += "" if text.endswith("\n") or not text else "\n"
+    root = yaml.compose(text, yaml.SafeLoader)
+    if not isinstance(root, yaml.MappingNode | None):
+        raise yaml.YAMLError("it is not a mapping")
+    edits = _said(EMPTY if root is None else root, said, text, top=True)
+    for begin, end, new in sorted(edits, key=lambda one: one[0])[::-1]:
+        text = f"{text[:begin]}{new}{text[end:]}"
+    return text
 
 
-def _said(
-    node: DocumentNode, said: dict[str, Any], lines: list[str], top: bool = False
-) -> Iterator[_Edit]:
-    for key, value in said.items():
-        plain = key.removesuffix("+")
-        there = next((name for name in (key, plain, f"{plain}+") if name in node.fields), None)
-        child = None if there is None else node.fields[there]
-        match None if child is None else child.value, value:
-            case dict(), dict() if child is not None:
-                yield from _said(child, value, lines)
-            case list(), list() if child is not None:
-                yield from _added(child, value, lines)
-            case None, _ if child is None:
-                yield _keyed(node, {key: value}, lines, top)
-            case _, _ if child is not None:
-                new = _flow(value)
-                yield _Edit(child.at.line, child.at.column, new, len(child.text))
+def _said(node: Any, said: Mapping[str, Any], text: str, top: bool = False) -> Iterator[Edit]:
+    fields = {key.value.removesuffix("+"): child for key, child in node.value}
+    # What is added inside of the last field stands before a new field behind it.
+    for key in sorted(said, key=lambda key: key.removesuffix("+") not in fields):
+        value, child = said[key], fields.get(key.removesuffix("+"))
+        match child, value:
+            case None, _ if top and not node.flow_style:
+                yield len(text), len(text), f"\n{_block({key: value}, 0)}"
+            case None, _:
+                yield _behind(node, {key: value}, text)
+            case yaml.MappingNode(), dict():
+                yield from _said(child, value, text)
+            case yaml.SequenceNode(), list():
+                yield from _added(child, value, text)
+            case _:
+                begin, end = child.start_mark.index, child.end_mark.index
+                yield begin, end, f"{'' if begin < end else ' '}{_flow(value)}"
 
 
-def _keyed(node: DocumentNode, said: dict[str, Any], lines: list[str], top: bool) -> _Edit:
-    """A new key of a mapping: at the end of the policy, behind the first key that has one line, or
-    inside of braces."""
-    if top or not node.fields:
-        return _Edit(len(lines) + 1, 1, f"\n{_block(said, 1)}")
-    at = node.at
-    if lines[at.line - 1][at.column - 1] == "{":
-        return _Edit(at.line, at.column + 1, f"{_flow(said)[1:-1]}, ")
-    first = next(iter(node.fields.values()))
-    if isinstance(first.value, dict | list) or first.at.line != at.line or not first.text:
-        return _Edit(at.line, at.column, _block(said, at.column).lstrip() + " " * (at.column - 1))
-    return _Edit(at.line + 1, 1, _block(said, at.column))
-
-
-def _added(node: DocumentNode, said: list[Any], lines: list[str]) -> Iterator[_Edit]:
-    """New items of a list, and what entries that are there say besides."""
+def _added(node: Any, said: list[Any], text: str) -> Iterator[Edit]:
+    """What entries that are there say besides, and new items of a list."""
+    there = {
+        _name({key.value: one.value for key, one in entry.value}): entry
+        for entry in node.value
+        if isinstance(entry, yaml.MappingNode)
+    }
+    new = []
     for value in said:
-        own = value if isinstance(value, dict) else {}
-        named = own.get("id", usual_id(str(own.get("use", ""))))
-        entry = next((one for one in node.items if named and identity_of(one) == named), None)
-        if entry is not None:
+        entry = there.get(_name(value)) if isinstance(value, dict) else None
+        if entry is None:
+            new.append(value)
+        else:
             rest = {key: one for key, one in value.items() if key not in ("id", "use")}
-            yield from _said(entry, rest, lines)
-        elif not any(one.data() == value for one in node.items):
-            yield _item(node, value, lines)
+            yield from _said(entry, rest, text)
+    if new:
+        yield _behind(node, new, text)
 
 
-def _item(node: DocumentNode, value: Any, lines: list[str]) -> _Edit:
-    at = node.at
-    if lines[at.line - 1][at.column - 1] == "[" and not node.items:
-        return _Edit(at.line, at.column + 1, _flow(value))
-    if lines[at.line - 1][at.column - 1] == "[":
-        last = node.items[-1]
-        line, begin = lines[last.at.line - 1], last.at.column - 1
-        quoted = line[begin] in "'\""
-        end = line.find(line[begin], begin + 1) + 1 if quoted else begin + len(last.text)
-        return _Edit(last.at.line, end + 1, f", {_flow(value)}")
-    return _Edit(_last_line(node) + 1, 1, _block([value], at.column))
+def _name(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("id", usual_id(str(entry.get("use", "")))))
 
 
-def _last_line(node: DocumentNode) -> int:
-    return max([node.at.line, *map(_last_line, (*node.fields.values(), *node.items))])
+def _behind(node: Any, said: Any, text: str) -> Edit:
+    """New fields or items at the end of those that a mapping or a list has: inside of its brackets,
+    or in lines of their own."""
+    if node.flow_style:
+        at = _last(node).end_mark.index if node.value else node.start_mark.index + 1
+        return at, at, f"{', ' if node.value else ''}{_flow(said)[1:-1]}"
+    last = node
+    while isinstance(last, yaml.CollectionNode) and not last.flow_style:
+        last = _last(last)
+    at = text.index("\n", last.end_mark.index - 1) + 1
+    return at, at, _block(said, node.start_mark.column)
+
+
+def _last(node: Any) -> Any:
+    last = node.value[-1]
+    return last[1] if isinstance(last, tuple) else last
 
 
 def _block(said: Any, column: int) -> str:
@@ -111,7 +95,7 @@ def _block(said: Any, column: int) -> str:
         text = "".join([f"{_flow(key)}: {_flow(one)}\n" for key, one in said.items()])
     elif text[0] == "[":
         text = "".join([f"- {_flow(each)}\n" for each in said])
-    return "".join([f"{' ' * (column - 1)}{line}" for line in text.splitlines(keepends=True)])
+    return "".join([f"{' ' * column}{line}" for line in text.splitlines(keepends=True)])
 
 
 def _flow(said: Any) -> str:

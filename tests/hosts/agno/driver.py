@@ -127,28 +127,26 @@ def play(scene: Scene) -> Ended:
 
 
 def _play(scene: Scene) -> Ended:
-    with AGNO.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
-        agent = guarded(agent_of(scene), hosted)
-        if not scene.streams:
-            return Ended(str(agent.run(scene.prompt).content))
-        pieces = [
-            one.content for one in agent.run(scene.prompt, stream=True) if isinstance(one, CONTENT)
-        ]
-        return Ended("".join(pieces), tuple(pieces))
+    agent = guarded(agent_of(scene), scene.shield, task=scene.task)
+    if not scene.streams:
+        return Ended(str(agent.run(scene.prompt).content))
+    pieces = [
+        one.content for one in agent.run(scene.prompt, stream=True) if isinstance(one, CONTENT)
+    ]
+    return Ended("".join(pieces), tuple(pieces))
 
 
 async def aplay(scene: Scene) -> Ended:
     """The same by Agno's async code."""
-    async with AGNO.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
-        agent = guarded(agent_of(scene), hosted)
-        if not scene.streams:
-            return Ended(str((await agent.arun(scene.prompt)).content))
-        pieces = [
-            one.content
-            async for one in agent.arun(scene.prompt, stream=True)
-            if isinstance(one, CONTENT)
-        ]
-        return Ended("".join(pieces), tuple(pieces))
+    agent = guarded(agent_of(scene), scene.shield, task=scene.task)
+    if not scene.streams:
+        return Ended(str((await agent.arun(scene.prompt)).content))
+    pieces = [
+        one.content
+        async for one in agent.arun(scene.prompt, stream=True)
+        if isinstance(one, CONTENT)
+    ]
+    return Ended("".join(pieces), tuple(pieces))
 
 
 DRIVER = Driver("agno", AGNO, play, "tests.hosts.agno.driver:DRIVER")

@@ -25,8 +25,8 @@ from claude_agent_sdk import (
 )
 
 from stanchion import Shield
-from stanchion.hosts import claude_agent_sdk as adapter
-from stanchion.hosts.claude_agent_sdk import CLAUDE_AGENT_SDK, Rehearsal, canary, guarded
+from stanchion.hosts.claude_agent_sdk import CLAUDE_AGENT_SDK, canary, guarded, options as adapter
+from stanchion.hosts.claude_agent_sdk.options import Rehearsal
 from stanchion.hosts.contract.canary import drive_canary
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, check, check_probes
 from tests.hosts.claude_agent_sdk.driver import DRIVER, options_at

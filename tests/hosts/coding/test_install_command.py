@@ -319,6 +319,9 @@ def test_servers_of_codex_go_behind_the_proxy_in_the_file_of_its_trust(
     notes, before = home.codex / "config.toml", '[mcp_servers.a_b]\ncommand = "x"  # mine\n'
     assert main(["install", "codex", "--mcp", "--yes"]) == 2
     assert f"there is no `{notes}`" in capsys.readouterr().err
+    notes.write_text(before + '[mcp_servers.b]\nurl = "https://x/sse"\n')
+    assert main(["install", "codex", "--mcp", "--dry-run"]) == 0
+    assert "b: left as it is, and nothing guards it: it speaks SSE" in capsys.readouterr().out
     notes.write_text(before)
     assert main(["install", "codex", "--mcp", "--yes"]) == 0
     assert "  new: 1 guarded server, a_b" in capsys.readouterr().out

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from threading import Event
 from typing import Any
 
 import pytest
 
 from stanchion import Action, Shield, Stage, Tool
-from stanchion.hosts import Host, as_text
+from stanchion.hosts import Host, Works, as_text
+from stanchion.hosts.contract.works import MOST_THROUGH_A_BROKER
+from stanchion.ops.broker import brokered_runs
 from stanchion.runtime.remote.errors import NotThroughBroker
 from tests.hosts.contract.loops import CALLS, LOOP, MESSAGES, REPORTS, Asked, Message
 from tests.hosts.contract.test_calls import KEY
@@ -67,6 +71,20 @@ def test_reports(far: Any, report: Any) -> None:
         told = report(hosted, "error", tool="t", error=OSError(f"with {KEY}"))
         assert told.content.startswith("with ")
         assert KEY not in told.content
+
+
+def test_threads_and_invocations_leave_room_for_others(
+    far: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(brokered_runs, "MOST_RUNS", MOST_THROUGH_A_BROKER + 1)
+    works = Works(LOOP, far, lambda hosted: hosted)
+    for number in range(MOST_THROUGH_A_BROKER + 5):
+        assert works.at(f"t{number}").report("prompt", text="hello").proceeds
+    for _ in range(5):
+        invocation = Event()  # stands for what a framework makes once for an invocation
+        assert works.tied(invocation).report("prompt", text="hello").proceeds
+        del invocation
+        gc.collect()
 
 
 def test_what_the_host_can_is_told_to_the_broker(far: Any) -> None:

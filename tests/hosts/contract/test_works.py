@@ -8,13 +8,14 @@ import gc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
 
 from stanchion import Refused
-from stanchion.hosts import Host, Hosted, Works
+from stanchion.hosts import Host, Hosted, Works, as_text
 from stanchion.hosts.contract import works as contract
 from stanchion.runtime.errors import Ungoverned
 from stanchion.runtime.run import open_runs
@@ -124,6 +125,32 @@ def test_the_longest_unused_is_closed_and_never_one_at_work(
     assert works.at("first") is not first
 
 
+@pytest.mark.parametrize("store", ["memory", "file"])
+def test_a_thread_whose_run_was_closed_to_make_room_goes_on_where_it_was(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contract, "MOST", 1)
+    policy = {"name": "two", "guards": [{"use": "budget", "calls": 2, "per": "run"}]}
+    places = (
+        {"store": "memory:", "journal": "memory:"}
+        if store == "memory"
+        else {"store": tmp_path / "store.db", "journal": tmp_path / "trail"}
+    )
+    with Shield.load(policy, **places) as shield:
+        works = Works(Host("loop", refused=as_text), shield, itself)
+
+        def call(thread: str) -> bool:
+            return works.at(thread).report("tool_call", tool="read", args={}).proceeds
+
+        assert [call(thread) for thread in "ababab"] == [True] * 4 + [False] * 2
+        first = works.at("c")
+        first.run.cancel("by its user")
+        assert works.at("d") is not first
+        with pytest.raises(Refused, match="was cancelled"):
+            call("c")
+        assert call("e")
+
+
 def test_an_object_has_its_run_until_it_goes(shield: Shield) -> None:
     works = works_of(shield)
     one, other = Invocation(), Invocation()
@@ -152,6 +179,14 @@ def test_what_begins_within_is_a_child(shield: Shield) -> None:
     assert stranger.run.desk.info.parents == ()
     assert not any(is_open(one) for one in (worker, kept, tied))
     assert inner.at("t1") is not kept
+
+
+def test_an_agent_built_anew_within_does_not_work_in_the_run_of_one_that_is_gone(
+    shield: Shield,
+) -> None:
+    with works_of(shield).during():
+        runs = [works_of(shield, agent=f"a{n}").at("t1").run for n in range(MANY)]
+        assert [run.agent for run in runs] == [f"a{n}" for n in range(MANY)]
 
 
 def test_what_its_user_says_of_an_agent_goes_before_what_the_framework_says(shield: Shield) -> None:

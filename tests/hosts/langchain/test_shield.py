@@ -236,3 +236,37 @@ def test_the_run_that_is_given_works_for_all_requests() -> None:
         agent: Any = create_agent(Clerk(), [look], middleware=[Guarded(hosted)])
         agent.batch([asked(name) for name in requests()[:5]])
     assert len(runs_of(journal)) == 1
+
+
+class Named(Clerk):
+    """A model that can be asked for by another name; `asked` is told by which."""
+
+    model_name: str = "large"
+    asked: Any = None
+
+    def _stream(self, messages: Any, *given: Any, **options: Any) -> Any:
+        self.asked.append((self.model_name, options.get("max_tokens")))
+        return super()._stream(messages, *given, **options)
+
+
+def test_a_lesser_model_is_asked_where_that_was_decided() -> None:
+    prices = {
+        "large": {"input_usd_per_mtok": 10, "output_usd_per_mtok": 100},
+        "small": {"input_usd_per_mtok": 1, "output_usd_per_mtok": 10},
+    }
+    shield, _ = kept_shield(
+        {
+            "name": "tiers",
+            "degrade": {"models": {"large": "small"}, "max_tokens": 200},
+            "prices": prices,
+            "guards": [{"use": "budget", "cost_usd": 1, "degrade_at": 80}],
+        }
+    )
+    told: list[Any] = []
+    with LANGCHAIN.run(shield) as hosted:
+        model = guarded(Named(tool="", asked=told), hosted)
+        model.invoke("page-1")
+        hosted.run.charge(cost_usd=0.75)
+        model.invoke("page-2")
+        list(model.stream("page-3"))
+    assert told == [("large", None), ("small", 200), ("small", 200)]

@@ -125,7 +125,7 @@ def played(guard: bool, output: Any) -> dict[str, Any]:
         heard: dict[str, Any] = {
             "handled": plain(handled),
             "messages": plain(result.all_messages()),
-            "usage": plain(result.usage() if callable(result.usage) else result.usage),
+            "usage": plain(result.usage),
             "output": result.output,
         }
         async with agent.run_stream_events("go") as events:

@@ -113,15 +113,15 @@ def agent_of(scene: Scene, **options: Any) -> Any:
 
 def play(scene: Scene) -> Ended:
     """Play a scene."""
-    with SMOLAGENTS.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
-        agent = guarded(agent_of(scene, stream_outputs=scene.streams), hosted)
-        if not scene.streams:
-            return Ended(str(agent.run(scene.prompt)))
-        steps = list(agent.run(scene.prompt, stream=True))
-        pieces = [
-            one.content for one in steps if isinstance(one, ChatMessageStreamDelta) and one.content
-        ]
-        return Ended(str(steps[-1].output), tuple(pieces))
+    plain = agent_of(scene, stream_outputs=scene.streams)
+    agent = guarded(plain, scene.shield, agent=scene.agent, task=scene.task)
+    if not scene.streams:
+        return Ended(str(agent.run(scene.prompt)))
+    steps = list(agent.run(scene.prompt, stream=True))
+    pieces = [
+        one.content for one in steps if isinstance(one, ChatMessageStreamDelta) and one.content
+    ]
+    return Ended(str(steps[-1].output), tuple(pieces))
 
 
 DRIVER = Driver(

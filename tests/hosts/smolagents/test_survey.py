@@ -30,7 +30,7 @@ def test_every_tool_is_guarded() -> None:
 
 
 def test_a_tool_that_was_left_as_it_is_would_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "_tool", lambda tool, hosted, about: tool)
+    monkeypatch.setattr(adapter, "_tool", lambda tool, *_: tool)
     shield, _ = watching("refuse")
     with SMOLAGENTS.run(shield) as hosted, pytest.raises(Ungoverned, match=f"the tool `{TOOL}`"):
         guarded(an_agent(), hosted)

@@ -162,10 +162,10 @@ def test_swarms_of_agents_with_the_same_names_are_kept_apart() -> None:
         swarm = Swarm([first, reader(guarded, name="second")])
         return str((await swarm.invoke_async(name)).status)
 
-    async def both() -> tuple[str, str]:
-        return await asyncio.gather(play("page-a"), play("page-b"))
+    async def both() -> list[str]:
+        return list(await asyncio.gather(play("page-a"), play("page-b")))
 
-    assert asyncio.run(both()) == ("Status.COMPLETED", "Status.COMPLETED")
+    assert asyncio.run(both()) == ["Status.COMPLETED", "Status.COMPLETED"]
     found = [
         (records[0].agent, str([r.content for r in records]))
         for records in runs_of(journal).values()

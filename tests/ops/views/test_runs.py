@@ -112,7 +112,7 @@ def test_the_last_one_is_what_was_not_simply_allowed(told: tuple[TrailReader, St
     last = explained([reader], "last")
     assert last is not None
     assert last.id == refused.id
-    assert f"allowed, up to `{newest.id}`" in last.notes[-1]
+    assert last.notes[-1] == f"after it all was allowed, up to `{newest.id}`"
     by_id = explained([reader], refused.id)
     assert by_id is not None
     assert by_id.notes == last.notes[:-1]

@@ -7,7 +7,9 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from uuid import uuid4
 from weakref import finalize
 
 from stanchion.hosts.contract.host import Host, Hosted
@@ -16,15 +18,20 @@ from stanchion.runtime.calling.call_methods import CallsOnce
 from stanchion.runtime.calling.tool_options import Shielding
 from stanchion.runtime.errors import Ungoverned
 from stanchion.runtime.setting import setting
+from stanchion.runtime.shield import Shield
 
 if TYPE_CHECKING:
     from stanchion.runtime.run import Run
-    from stanchion.runtime.shield import Shield
 
 P = TypeVar("P")
 
 MOST: Final = 1_000
-"""How many threads or sessions an adapter keeps the run of; the longest unused is closed first."""
+"""How many threads or sessions an adapter keeps the run of; the longest unused is closed first. Its
+next message goes on in the same run: what was ended or used up stays so."""
+
+MOST_THROUGH_A_BROKER: Final = 100
+"""The same where a broker judges, which bounds how many runs its user has open; there a thread that
+was closed begins anew."""
 
 
 class Work(Generic[P]):
@@ -45,8 +52,9 @@ class AtWork(NamedTuple):
     works: Any
     hosted: Hosted
     made: Any
-    children: dict[tuple[int, str | int], tuple[Any, Work[Any]]]
-    """What works for threads and objects within it, until it is done."""
+    children: dict[tuple[Works[Any], str | int], tuple[Any, Work[Any]]]
+    """What works for threads and objects within it, until it is done. Whose they are is kept with
+    them: an id alone would be another's once they are gone."""
 
 
 _AT_WORK: ContextVar[tuple[AtWork, ...]] = ContextVar("stanchion_at_work", default=())
@@ -75,7 +83,7 @@ class Works(Generic[P]):
         self._kept: OrderedDict[str, Work[P]] = OrderedDict()
         self._tied: dict[int, Work[P]] = {}
         self._over: deque[int] = deque()
-        self._lock = Lock()
+        self._lock, self._salt = Lock(), uuid4().hex
         self._given: Any = given.run if isinstance(given, Hosted) else given
         self._one: Work[P] | None = None
         if isinstance(given, Hosted):
@@ -103,12 +111,13 @@ class Works(Generic[P]):
             return self._one.made
         with self._lock:
             over = [self._tied.pop(self._over.popleft()) for _ in range(len(self._over))]
+        for one in over:  # first, to make room where a broker bounds how many are open
+            one.hosted.close()
+        with self._lock:
             work = self._tied.get(id(to))
             if work is None:
                 work = self._tied[id(to)] = self._begun(agent)
                 finalize(to, self._over.append, id(to)).atexit = False
-        for one in over:
-            one.hosted.close()
         return work.made
 
     def during(self, agent: str = "", key: str = "") -> Invocation[P]:
@@ -178,11 +187,13 @@ class Works(Generic[P]):
         with self._lock:
             work = self._kept.get(key)
             if work is None:
-                work = self._kept[key] = self._begun(agent)
+                work = self._kept[key] = self._begun(agent, key=key)
                 work.kept = True
             self._kept.move_to_end(key)
             work.using += using
-            if len(self._kept) > MOST:
+            if len(self._kept) > (
+                MOST if isinstance(self._given, Shield) else MOST_THROUGH_A_BROKER
+            ):
                 unused = [at for at, one in self._kept.items() if not one.using and one is not work]
                 worn = self._kept.pop(unused[0]) if unused else None
         if worn is not None:
@@ -192,17 +203,21 @@ class Works(Generic[P]):
     def _child(self, around: AtWork, key: str | int, to: object, agent: str) -> Work[P]:
         """What works for a thread or an object within what is at work, which closes it."""
         with self._lock:
-            known = around.children.get((id(self), key))
+            known = around.children.get((self, key))
             if known is None:
-                known = around.children[id(self), key] = (to, self._begun(agent, around))
+                known = around.children[self, key] = (to, self._begun(agent, around))
                 known[1].kept = True
         return known[1]
 
-    def _begun(self, agent: str, around: AtWork | None = None) -> Work[P]:
+    def _begun(self, agent: str, around: AtWork | None = None, key: str = "") -> Work[P]:
         within = around is not None and around.works is self  # what its user says is the outer one
         named = self._agent if self._agent and not (within and agent) else agent
         if around is None:
-            hosted = self._host.run(self._given, named, self._task)
+            again: dict[str, Any] = {}
+            if key and isinstance(self._given, Shield):  # a broker names its runs itself
+                salted = f"{self._salt}{key}".encode("utf-8", "surrogatepass")
+                again = {"id": f"run-{sha256(salted).hexdigest()[:32]}"}
+            hosted = self._host.run(self._given, named, self._task, **again)
         else:
             hosted = around.hosted.child(named)
         return Work(hosted, self._make(hosted))

@@ -168,6 +168,11 @@ def servers_form(
         lambda text: wrapped(text, command, ["--policy", policy], only, form).text,
         lambda text, before: unwrapped(text, before, form).text,
         lambda text: servers_behind(text, form),
+        lambda text: [
+            f"{path[-1]}: left as it is, {_why_not(entry)}"
+            for path, entry in _servers(form.read(text)).items()
+            if not is_wrapped(entry)
+        ],
     )
 
 

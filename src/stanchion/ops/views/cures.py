@@ -3,7 +3,8 @@ judged again under the policy with that line, and so are its dangerous neighbour
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -17,6 +18,8 @@ from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.rebuilt import args_of, event_of
 from stanchion.audit.record import RecordEntry
+from stanchion.guards._own import POLICY, STATE
+from stanchion.guards.shell.places import CORE, HOMES, SYSTEM, under
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.contract.values import Cure
@@ -26,7 +29,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
-from stanchion.kernel.shown import StanchionError
+from stanchion.kernel.shown import StanchionError, visible
 from stanchion.kernel.stages import Stage
 from stanchion.ops.views.explain import DecisionCase, Explanation, case_of
 from stanchion.ops.views.proposals import rule_name
@@ -39,6 +42,7 @@ from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.overlay import overlay
 from stanchion.policy.said import beyond_defaults
 from stanchion.policy.schema import table_of, usual_id
+from stanchion.readings.texts import leaves
 from stanchion.runtime.calling.reports import takes
 from stanchion.runtime.shield import Shield
 from stanchion.stores.memory import MemoryStore
@@ -76,6 +80,8 @@ OF_ENGINE: Final[Mapping[str, tuple[Cure, ...]]] = {
     "mandate.outside": (Cure("/tasks/{task}/may+", "{tool}"),),
 }
 """Lines for what the engine itself has against a call."""
+OWN: Final = frozenset({STATE.what, POLICY.what})
+"""What is Stanchion's own: no line opens it."""
 PORT: Final = regex(r":\d+\Z")
 LOCAL: Final = ("stanchion.runtime.answers.real_paths:", "stanchion.runtime.answers.repository:")
 """Questions that this machine is asked again: another policy may ask others."""
@@ -185,37 +191,36 @@ class _Playing:
         self._event = event_of(case.entry, case.run, case.args)
         self._call = _played(case.entry, self._event)
         self._earlier: tuple[PlayedCall, ...] = ()
-        history, code = (
-            _history(case),
-            next((one.code for one in case.entry.findings if one.action == case.entry.action), ""),
-        )
+        history = _history(case)
+        action = case.entry.action
+        code = next((one.code for one in case.entry.findings if one.action == action), "")
         for earlier in ((), history):
             self._earlier = earlier
             self._control = self._judged(self._policy, self._call)
-            if (self._control.action.name, self._control.code) == (case.entry.action, code):
+            if (self._control.action.name, self._control.code) == (action, code):
                 break
         else:
             raise NoTrial("it comes out otherwise now: not all that it rests on was recorded")
-        stage = self._call.stage
-        self._others = [
-            one
-            for one in history
-            if one.stopped and one.stage is stage and one.fields != self._call.fields
-        ][-OTHERS:]
+        stopped = [one for one in history if one.stopped and one.stage is self._call.stage]
+        self._others = [one for one in stopped if one.fields != self._call.fields][-OTHERS:]
 
     def ways(self) -> Iterator[_Way]:
         """What may cure it: one line, or two where something else stands behind the first."""
-        firsts = _once(islice(self._against(self._control), TRIED))
+        firsts = self._against(self._control)
         yield from firsts
         for first in firsts:
             policy = self._laid(first)
-            left = None if policy is None else self._judged(policy, self._call)
-            if left is None or left.proceeds or _said(left) == _said(self._control):
-                continue
-            for second in _once(islice(self._against(left), TRIED)):
-                yield _Way(merged(first.said, second.said), (*first.about, *second.about))
+            left = self._control if policy is None else self._judged(policy, self._call)
+            if not left.proceeds and _said(left) != _said(self._control):
+                for second in self._against(left):
+                    yield _Way(merged(first.said, second.said), (*first.about, *second.about))
 
-    def _against(self, decision: Decision) -> Iterator[_Way]:
+    def _against(self, decision: Decision) -> list[_Way]:
+        """The lines for what stands against it, each once, though several guards name it."""
+        each = {yaml_of(one.said): one for one in self._lines(decision)}
+        return [*each.values()][:TRIED]
+
+    def _lines(self, decision: Decision) -> Iterator[_Way]:
         event = self._event
         findings = [one for one in decision.findings if one.action > PROCEEDS and not one.shadow]
         if decision.action is Action.ESCALATE and isinstance(event, ToolCall):
@@ -239,9 +244,9 @@ class _Playing:
             "answer": self._call.answers.get(finding.guard),
         }
         for path in self._paths(finding) if cure.near == "path" else [""]:
-            said = places | {"path": path, "folder": str(PurePosixPath(path).parent)}
+            said = places | {"path": path, "folder": _folder(path)}
             at, value = (filled(one, finding.args, said) for one in (cure.at, cure.value))
-            if at and value != "" and not (isinstance(value, str) and is_glob(value)):
+            if at and value != "" and not (isinstance(value, str) and _says_more(value)):
                 data = self._saying(at, value, seat)
                 host = PORT.sub("", str(value))
                 abouts = {"path": path, "command": self._text, "host": host}
@@ -276,7 +281,9 @@ class _Playing:
 
     def _paths(self, finding: Finding) -> list[str]:
         """The paths that the call names, as they are written: that of the finding first."""
-        texts = [*_texts(self._call.fields)]
+        if not OWN.isdisjoint(map(str, finding.args)):
+            return []
+        texts = _texts(self._call.fields)
         words = [word.strip("'\"") for text in texts for word in text.split()]
         own = [one for one in finding.args[:1] if isinstance(one, str) and one in words]
         return [*dict.fromkeys([*own, *[one for one in words if one.startswith(("/", "~/"))]])][:4]
@@ -395,21 +402,8 @@ def _history(case: DecisionCase) -> tuple[PlayedCall, ...]:
         return ()
     reader, found = case.place
     entries = [one.entry() for one in islice(reader.earlier(found), EARLIER)]
-    return tuple(
-        [
-            _played(one, event_of(one, case.run, args_of(reader, one)))
-            for one in reversed(entries)
-            if one.stage not in (Stage.MODEL_CHUNK, Stage.CHARGE)
-        ]
-    )
-
-
-def _once(ways: Iterable[_Way]) -> list[_Way]:
-    """Each way once, though several guards name it."""
-    found: list[_Way] = []
-    for way in ways:
-        found += [] if any(way.said == one.said for one in found) else [way]
-    return found
+    kept = [one for one in entries[::-1] if one.stage not in (Stage.MODEL_CHUNK, Stage.CHARGE)]
+    return tuple([_played(one, event_of(one, case.run, args_of(reader, one))) for one in kept])
 
 
 def _said(decision: Decision) -> list[tuple[str, str]]:
@@ -442,19 +436,28 @@ def _seat(policy: CompiledPolicy, guard: str) -> GuardSeat | None:
     return max(found, key=lambda seat: len(seat.placed.id), default=None)
 
 
+def _says_more(value: str) -> bool:
+    """Whether a value means more than it shows: a pattern, steps up, characters nobody sees."""
+    return is_glob(value) or ".." in PurePosixPath(value).parts or visible(value) != value
+
+
+def _folder(path: str) -> str:
+    """The folder of a path; empty for one that nobody gives away as a whole: the top, a home, the
+    system."""
+    folder = PurePosixPath(re.sub("/+", "/", path)).parent
+    found = str(folder)
+    wide = found in {"/", ".", *SYSTEM, *HOMES} or str(folder.parent) in HOMES[:2]
+    return "" if wide or under(found, CORE) else found
+
+
 def _nested(keys: list[str], value: Any) -> dict[str, Any]:
     for key in reversed(keys):
         value = {key: [value]} if key.endswith("+") else {key: value}
     return dict(value)
 
 
-def _texts(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict() | list() | tuple():
-            for each in value.values() if isinstance(value, dict) else value:
-                yield from _texts(each)
+def _texts(value: Any) -> list[str]:
+    return [one.text for one in leaves(value) if not one.named]
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:

@@ -59,7 +59,7 @@ class DecisionCase(Struct, frozen=True):
 
     `source` is empty where the policy was handed in as data, and `None` where nothing is known of
     it. `tools` is the digest of the tools' definitions that were known besides it. `place` is where
-    the record stands, for what else its trail has to say, and `newest` the newest decision, where
+    the record stands, for what else its trail has to say, and `newest` a newer decision, where
     this one is called the last.
     """
 
@@ -247,8 +247,7 @@ def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
     counters: tuple[CounterView, ...] = ()
     missing = case.missing
     forgotten = ""
-    later = f"what came after it was allowed, up to `{case.newest}`: `stanchion explain` lists it"
-    later = "" if case.newest in ("", entry.id) else later
+    after = [f"after it all was allowed, up to `{case.newest}`"] if case.newest else []
     if policy is not None and same:
         try:
             counters = _counters(policy, moment, case.judged(policy))
@@ -293,7 +292,7 @@ def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
         skipped=entry.skipped,
         counters=counters,
         verdicts=verdicts(entry, plan, case.erased),
-        notes=(*entry.notes, *[words for words in (missing, forgotten, later) if words]),
+        notes=(*entry.notes, *[words for words in (missing, forgotten) if words], *after),
         effect=effect_of(entry.traits),
         acts_on=_acts_on(policy, event),
         content=entry.content,
@@ -451,9 +450,9 @@ def case_named(
     known = _last(readers) if name == LAST else _by_name(readers, name, told)
     if known is None:
         return None
-    newest = next(_newest(readers), known)[1].stub.id if name == LAST else ""
+    newest = next(_newest(readers), known) if name == LAST else known
     try:
-        return replace(case_of(*known), newest=newest)
+        return replace(case_of(*known), newest="" if newest == known else newest[1].stub.id)
     except (MsgspecError, ValueError, KeyError):
         raise UnreadableDecision(name) from None
 
@@ -472,14 +471,13 @@ def _is_beside(one: Known, other: Known) -> bool:
     Checks are runs of one name, each opened for one decision."""
     stub, beside = one[1].stub, other[1].stub
     if stub.run_id == beside.run_id:
-        opened = stub.id.rpartition(".")[0] == beside.id.rpartition(".")[0]
-        return opened and stub.id != beside.id
-    return _root(*one) == _root(*other)
+        return stub.id != beside.id and stub.id.rpartition(".")[0] == beside.id.rpartition(".")[0]
+    return _root(one) == _root(other)
 
 
-def _root(reader: TrailReader, found: FoundRecord) -> str:
-    begun = reader.begun(found)
-    return found.stub.run_id if begun is None else begun.run.root
+def _root(one: Known) -> str:
+    begun = one[0].begun(one[1])
+    return one[1].stub.run_id if begun is None else begun.run.root
 
 
 def _newest(readers: Sequence[TrailReader]) -> Iterator[Known]:

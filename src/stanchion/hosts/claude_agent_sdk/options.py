@@ -19,7 +19,7 @@ from msgspec import UNSET
 from msgspec.structs import replace as with_fields
 
 from stanchion.hosts import Host, Hosted, Refusal, Told, Works, tried
-from stanchion.hosts.claude_agent_tools import OwnServer
+from stanchion.hosts.claude_agent_sdk.own_server import OwnServer
 from stanchion.hosts.coding.agent import BadHook, Heard, HookVerdict, HostAnswer
 from stanchion.hosts.coding.claude import CLAUDE
 from stanchion.hosts.coding.session import MOST_CALLS, CodingSession, HostAtWork
