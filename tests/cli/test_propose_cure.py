@@ -116,6 +116,10 @@ def test_what_is_not_there_is_said(at_home: Path, capsys: pytest.CaptureFixture[
     (at_home / "other.yaml").write_text("name: other\n")
     assert propose("last", "--write", "other.yaml") == 2
     assert "is there already, and is not the policy" in capsys.readouterr().err
+    for broken in ("- a list", "a: [", "a: b: c"):
+        (at_home / CASES).write_text(broken)
+        assert propose("last") == 2
+        assert "nothing can be put into" in capsys.readouterr().err
     assert (
         propose("last", "--write", "new.yaml", *Signing(at_home).enrolled("state.db").words()) == 0
     )

@@ -97,4 +97,5 @@ def test_an_empty_policy_and_empty_lists_take_it() -> None:
     assert inserted("name: p\ncases: []", {"cases": [{"name": "x"}]}) == (
         "name: p\ncases: [{name: x}]\n"
     )
+    assert inserted('{"name": "p"}', {"a": {"b": 1}}) == '{"name": "p", a: {b: 1}}\n'
     assert yaml_of({"a": {"b": [1]}}) == "a:\n  b: [1]\n"

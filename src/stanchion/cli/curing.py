@@ -12,6 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import yaml
+
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.digest import Request
@@ -116,7 +118,10 @@ def _proposed(args: Args) -> _Proposed:
 
 def _change(path: Path, made: Callable[[str], str]) -> FileChange:
     file = read_foreign(path)
-    return FileChange(file, AS_IT_IS, file.bytes_of(made(file.text)), None)
+    try:
+        return FileChange(file, AS_IT_IS, file.bytes_of(made(file.text)), None)
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadInput(f"nothing can be put into `{path}`, correct it first: {error}") from None
 
 
 def _written(made: _Proposed, args: Args, shield: Shield) -> int:

@@ -34,7 +34,7 @@ from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.hosts.contract.works import Work, Works
 from stanchion.runtime.errors import Ungoverned
 
-with tried("agno", "3.1.10", "3.2"):
+with tried("agno", "3.1", "3.2"):
     from agno.agent import Agent
     from agno.exceptions import InputCheckError
     from agno.guardrails.base import BaseGuardrail

@@ -1,24 +1,29 @@
 """CrewAI: crews and agents whose models, tools and delegations are judged.
 
-    with CREWAI.run(shield, agent="helper", task="tidy-up") as hosted, guarded(crew, hosted):
-        crew.kickoff()
+    crew = guarded(Crew(...), shield)
+    crew.kickoff()
 
-Tools are judged by CrewAI's own hooks, which see every one of them. CrewAI swallows whatever a hook
-raises and runs the tool, unless it is `HookAborted`: so nothing else ever leaves a hook of this
-adapter. Models are wrapped, because hooks do not see replies that call tools.
+CrewAI keeps the state of a kickoff in the crew, its agents and its tasks, so each kickoff has a
+copy of them all. Tools are judged by CrewAI's own hooks, which see every one of them. CrewAI
+swallows whatever a hook raises and runs the tool, unless it is `HookAborted`: so nothing else ever
+leaves a hook of this adapter. Models are wrapped, because hooks do not see replies that call tools.
 """
 
 from __future__ import annotations
 
+from asyncio import _get_running_loop
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from functools import partial
 from typing import Any, Final, NamedTuple
+from uuid import UUID, uuid4
 
 from stanchion.hosts import Host, Hosted, Part, Refusal, Told, lesser, sealed, survey, tried
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.sealing import SEALED, CallSeal, seal_of
+from stanchion.hosts.contract.works import Works
 
 with tried("crewai", "1.15.30", "1.16"):
     from crewai import Agent, BaseLLM
@@ -35,7 +40,7 @@ with tried("crewai", "1.15.30", "1.16"):
     from crewai.utilities.i18n import I18N_DEFAULT
     from pydantic import BaseModel
 
-    from stanchion.hosts.crewai_tools import RAISED, Last, again, once, watched
+    from stanchion.hosts.crewai_tools import RAISED, Last, again, once, watch
 
 SOURCE: Final = "stanchion"
 OF_TOOL: Final = object()
@@ -74,27 +79,129 @@ text that the model reads. A request or a reply that is refused raises `HookAbor
 the next one after the run has ended."""
 
 
+KICKOFFS: Final = ("kickoff", "kickoff_async", "akickoff")
+UNGUARDED: Final = ("replay", "execute_task", "aexecute_task")
+"""What a guarded crew or agent does not do: it would pass by what is judged."""
+PARTS: Final = ("agents", "tasks", "manager_agent", "agent", "context", "tools", "crew", *MODELS)
+GUARDRAILS: Final = ("_guardrail", "_guardrails")
+STATE: Final = ("tools_handler", "_token_process")
+"""Where crews, agents and tasks have each other, their models and tools, and what they count."""
+
+
+def guarded(crew: Any, given: Any, *, agent: str = "", task: str = "") -> Any:
+    """A copy of a crew, or of a single agent, of which everything is judged that it does.
+
+    Each kickoff works in a run of its own; a run that is given works for all of them. The run bears
+    the role of the crew's first agent where `agent` names no other.
+    """
+    if not hasattr(crew, "kickoff"):
+        raise TypeError(f"`guarded` takes a `Crew` or an `Agent`, not a `{type(crew).__name__}`")
+    works = Works(CREWAI, given, lambda hosted: hosted, agent=agent, task=task)
+    anew, made = partial(_anew, crew, works), copy(crew)
+    made.__dict__.update({name: partial(_kicked_off, anew, name) for name in KICKOFFS})
+    made.__dict__.update({name: partial(_unguarded, name) for name in UNGUARDED})
+    made.__dict__["copy"] = anew
+    return made
+
+
+def _kicked_off(anew: Callable[[], Any], name: str, *args: Any, **named: Any) -> Any:
+    return getattr(anew(), name)(*args, **named)
+
+
+def _unguarded(name: str, *_args: Any, **_named: Any) -> Any:
+    raise TypeError(
+        f"`{name}` is not guarded: guard the crew that the agent is in, and kick it off"
+    )
+
+
+def _anew(crew: Any, works: Works[Hosted]) -> Any:
+    """A copy for one kickoff, in which that is guarded."""
+    made = _copied(crew, {})
+    awaited = "kickoff_async" if hasattr(crew, "role") else "akickoff"
+    made.__dict__["kickoff"] = partial(_kickoff, made, works)
+    made.__dict__[awaited] = partial(_akickoff, made, works, awaited)
+    return made
+
+
+def _copied(one: Any, known: dict[int, Any]) -> Any:
+    """A crew, or a part of one, with parts and a state of its own."""
+    if id(one) in known:
+        return known[id(one)]
+    if isinstance(one, list):
+        return [_copied(part, known) for part in one]
+    if not isinstance(one, BaseModel) and not hasattr(one, "llm"):
+        return one
+    made = known[id(one)] = copy(one)
+    for held in (made.__dict__, getattr(made, "__pydantic_private__", None) or {}):
+        for name, value in held.items():
+            if name in PARTS or name in GUARDRAILS:
+                held[name] = _copied(value, known)
+            elif isinstance(value, list | dict | set) or name in STATE:
+                held[name] = copy(value)
+            elif name == "id" and isinstance(value, UUID):
+                held[name] = uuid4()
+    return made
+
+
+def _role(crew: Any) -> str:
+    """The role that a run is named for."""
+    first = crew if hasattr(crew, "role") else next(iter(crew.agents), None)
+    return str(getattr(first, "role", "crew"))
+
+
+def _later(crew: Any, *given: Any) -> bool:
+    """Whether CrewAI begins the kickoff later, by another call: where it streams, or where an agent
+    is kicked off in an event loop."""
+    if any(getattr(one, "restore_from", None) is not None for one in given):
+        raise TypeError("a checkpoint restores another crew: restore it, and guard that one")
+    return bool(getattr(crew, "stream", False)) or (
+        hasattr(crew, "role") and _get_running_loop() is not None
+    )
+
+
+def _kickoff(crew: Any, works: Works[Hosted], *args: Any, **named: Any) -> Any:
+    kickoff = partial(type(crew).kickoff, crew, *args, **named)
+    if _later(crew, *args, *named.values()):
+        return kickoff()
+    with works.during(_role(crew)) as hosted, guarding(crew, hosted):
+        return kickoff()
+
+
+async def _akickoff(crew: Any, works: Works[Hosted], name: str, *args: Any, **named: Any) -> Any:
+    kickoff = partial(getattr(type(crew), name), crew, *args, **named)
+    if _later(crew, *args, *named.values()) and not hasattr(crew, "role"):
+        return await kickoff()
+    async with works.during(_role(crew)) as hosted:
+        with guarding(crew, hosted):
+            return await kickoff()
+
+
 @contextmanager
-def guarded(crew: Any, hosted: Hosted) -> Iterator[Any]:
-    """Guard a crew, or a single agent, for as long as the context lasts: whatever it asks and calls
-    in it is judged."""
+def guarding(crew: Any, hosted: Hosted) -> Iterator[Any]:
+    """Have the copy of a crew that one kickoff has work in a run: its models and tools for good,
+    and the hooks as long as the context lasts."""
     team = CrewRuns(
         hosted, [crew, *getattr(crew, "agents", ()), getattr(crew, "manager_agent", None)]
     )
     survey(hosted.run, team.unguarded())
+    # A scope hides the one around it. A crew round this one does not judge its calls once more.
     hooks = {
-        point: get_scoped_hooks(point) for point in InterceptionPoint
-    }  # a scope hides the one around it
+        point: [
+            hook
+            for hook in get_scoped_hooks(point)
+            if not isinstance(getattr(hook, "__self__", None), CrewRuns)
+        ]
+        for point in InterceptionPoint
+    }
     hooks[InterceptionPoint.PRE_TOOL_CALL] = Last(
         [team.before, *hooks[InterceptionPoint.PRE_TOOL_CALL]]
     )
     hooks[InterceptionPoint.POST_TOOL_CALL].append(team.after)
-    with ExitStack() as stack:
-        for llm in team.models():
-            stack.enter_context(_wrapped(llm, team))
-        for tool in team.tools():
-            stack.enter_context(watched(tool))
-        stack.enter_context(scoped_hooks(hooks))
+    for llm in team.models():
+        _wrap(llm, team)
+    for tool in team.tools():
+        watch(tool)
+    with scoped_hooks(hooks):
         yield crew
 
 
@@ -258,28 +365,16 @@ def _coworker(ctx: Any) -> str:
     )
 
 
-@contextmanager
-def _wrapped(llm: Any, team: CrewRuns) -> Iterator[None]:
+def _wrap(llm: Any, team: CrewRuns) -> None:
     """Have a model's requests and replies judged, in place: CrewAI has it in many places."""
-    own = llm.__dict__
-    if "call" in own:
-        raise ValueError(
-            f"the model `{llm.model}` is guarded in another run: give each crew a model of its own"
-        )
     kind = type(llm)
-    made = {
-        "call": partial(_ask, team, llm, kind.call),
-        "acall": partial(_aask, team, llm, kind.acall),
-        "_track_token_usage_internal": partial(_tracked, llm, kind._track_token_usage_internal),
-        "_emit_stream_chunk_event": _unsaid,
-        "_emit_thinking_chunk_event": _unsaid,
-    }
-    own.update(made)
-    try:
-        yield
-    finally:
-        for name in made:
-            del own[name]
+    llm.__dict__.update(
+        call=partial(_ask, team, llm, kind.call),
+        acall=partial(_aask, team, llm, kind.acall),
+        _track_token_usage_internal=partial(_tracked, llm, kind._track_token_usage_internal),
+        _emit_stream_chunk_event=_unsaid,
+        _emit_thinking_chunk_event=_unsaid,
+    )
 
 
 def _unsaid(*_args: Any, **_options: Any) -> None:
@@ -451,5 +546,4 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
         tools=[CrewCanaryTool(body=body)],
         max_iter=2,
     )
-    with CREWAI.run(shield, agent=TOOL) as hosted, guarded(agent, hosted):
-        agent.kickoff("call it")
+    guarded(agent, shield).kickoff("call it")

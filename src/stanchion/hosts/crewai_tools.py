@@ -14,7 +14,7 @@ from stanchion.hosts.contract.sealing import SEALED, WITHIN
 from stanchion.runtime.errors import Ungoverned
 
 ADVICE: Final = (
-    "let hooks change calls and nobody else, and open no `scoped_hooks` inside `guarded`"
+    "let hooks change calls and nobody else, and open no `scoped_hooks` inside a kickoff"
 )
 RAISED: ContextVar[list[Exception] | None] = ContextVar("stanchion_crewai_raised", default=None)
 """What the tool that is at work has raised: CrewAI hands on only its text."""
@@ -29,8 +29,7 @@ class Last(list[Any]):
         return iter([*others, first])
 
 
-@contextmanager
-def watched(tool: Any) -> Iterator[None]:
+def watch(tool: Any) -> None:
     """Have a tool run as it was judged, and its errors remembered for the hook after it."""
 
     def run(*args: Any, **named: Any) -> Any:
@@ -52,13 +51,7 @@ def watched(tool: Any) -> Iterator[None]:
             raise Ungoverned(f"the call of `{tool.name}` was not judged: {ADVICE}")
         return type(tool)._run(tool, *args, **named)
 
-    made = {"run": run, "_run": own}
-    tool.__dict__.update(made)
-    try:
-        yield
-    finally:
-        for name in made:
-            tool.__dict__.pop(name, None)
+    tool.__dict__.update(run=run, _run=own)
 
 
 def once(tool: Any, given: dict[str, Any], failures: list[Exception]) -> None:

@@ -18,6 +18,7 @@ from stanchion import Refused
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, lesser, survey, tried
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
+from stanchion.hosts.contract.works import Works
 
 with tried("llama-index-core", "0.14.25", "0.15"):
     from llama_index.core.agent.workflow import FunctionAgent
@@ -126,22 +127,70 @@ prompt, a request or a reply that is refused, and the end of the run, are raised
 with `Refused`."""
 
 
-def guarded(agent: Any, hosted: Hosted, *, pause: bool = False) -> Any:
-    """A copy of an agent, or of an `AgentWorkflow`, that works in this run.
+FRONT: Final = ("take_step", "_init_context", "_call_tool")
+"""What a guarded agent does not do itself: it would pass by what is judged."""
+
+
+def guarded(
+    workflow: Any, given: Any, *, pause: bool = False, agent: str = "", task: str = ""
+) -> Any:
+    """A copy of an agent, or of an `AgentWorkflow`, of which everything is judged that it does.
+
+    Each `run` works in a run of its own; a run that is given works for all of them. It bears the
+    name of the first agent where `agent` names no other.
 
     With `pause`, a call that a person is asked about pauses the workflow: it writes `PersonAsked`
     to the stream of its events, and goes on when it is sent `PersonAnswered`. The call is judged
     anew then, and the ticket alone decides. Without `pause` the agent reads that a person was
     asked.
     """
-    made = copy.copy(agent)
-    members = getattr(agent, "agents", None)
-    team = WorkflowRuns(hosted, agent.name if members is None else agent.root_agent)
+    if not hasattr(workflow, "_call_tool"):
+        kind = type(workflow).__name__
+        raise TypeError(f"`guarded` takes an agent or an `AgentWorkflow`, not a `{kind}`")
+    works = Works(LLAMA_INDEX, given, lambda hosted: hosted, agent=agent, task=task)
+    made = copy.copy(workflow)
+    made.__dict__["run"] = partial(_run, workflow, works, pause)
+    made.__dict__.update({name: partial(_past, name) for name in FRONT})
+    return made
+
+
+def _past(name: str, *_args: Any, **_options: Any) -> Any:
+    raise TypeError(f"`{name}` is not guarded: guard the workflow that the agent is in, and run it")
+
+
+def _run(workflow: Any, works: Works[Hosted], pause: bool, *args: Any, **options: Any) -> Any:
+    """Run a copy of a workflow, whose run is closed when that has ended."""
+    work = works.begin(_first(workflow), "")
+
+    def end(_handler: Any = None) -> None:
+        over = works.end(work)
+        if over is not None:
+            over.close()
+
+    try:
+        handler = guarding(workflow, works, work.hosted, pause).run(*args, **options)
+    except BaseException:
+        end()
+        raise
+    handler._result_task.add_done_callback(end)
+    return handler
+
+
+def _first(workflow: Any) -> str:
+    """The agent that a workflow begins with."""
+    return str(workflow.root_agent if hasattr(workflow, "agents") else workflow.name)
+
+
+def guarding(workflow: Any, works: Works[Hosted], hosted: Hosted, pause: bool = False) -> Any:
+    """A copy of a workflow that works in this run."""
+    made = copy.copy(workflow)
+    members = getattr(workflow, "agents", None)
+    team = WorkflowRuns(works, hosted, _first(workflow))
     if members is not None:
         made.agents = {name: _with_model(member, team) for name, member in members.items()}
     else:
-        made = _with_model(agent, team)
-    kind = type(agent)
+        made = _with_model(workflow, team)
+    kind = type(workflow)
     made.__dict__["_init_context"] = partial(_begin, hosted, partial(kind._init_context, made))
     made.__dict__["_call_tool"] = partial(_call_tool, team, pause, partial(kind._call_tool, made))
     return made
@@ -161,8 +210,9 @@ class WorkflowRuns:
     """The agents of a workflow: the first works in the run itself, each of the others in a child of
     it."""
 
-    def __init__(self, hosted: Hosted, first: str) -> None:
-        self._hosted, self._runs, self.first = hosted, {first: hosted}, first
+    def __init__(self, works: Works[Hosted], hosted: Hosted, first: str) -> None:
+        self.works, self._hosted = works, hosted
+        self._runs, self.first = {first: hosted}, first
         self.numbers = count(1)
 
     def of(self, name: str) -> Hosted:
@@ -193,7 +243,7 @@ async def _call_tool(
     place = f"{PAUSED}_{blake2b(repr((call.tool, call.args)).encode(), digest_size=8).hexdigest()}"
     ticket = await ctx.store.get(place, default=None) if pause else None
     if ticket is None:
-        came = await _judged(hosted, call, carry)
+        came = await _judged(team, hosted, call, carry)
         if not isinstance(came, Waits):
             return came
         ticket = came.refusal.ticket
@@ -201,16 +251,19 @@ async def _call_tool(
     asks = PersonAsked(prefix=f"`{call.tool}` waits for a person", ticket=ticket, tool=call.tool)
     await ctx.wait_for_event(PersonAnswered, waiter_event=asks, timeout=None)
     await ctx.store.set(place, None)
-    return await _judged(hosted, call._replace(pause=False), carry)
+    return await _judged(team, hosted, call._replace(pause=False), carry)
 
 
-async def _judged(hosted: Hosted, call: WorkflowCall, inner: Callable[..., Any]) -> Any:
+async def _judged(
+    team: WorkflowRuns, hosted: Hosted, call: WorkflowCall, inner: Callable[..., Any]
+) -> Any:
     """A tool call as LlamaIndex gets it: an output, whether it ran, failed or was refused."""
     pauses: list[Exception] = []
 
     async def carry(args: dict[str, Any]) -> Any:
         try:
-            output = await inner(args)
+            with team.works.inside(hosted, hosted):
+                output = await inner(args)
         except (
             WaitingForEvent
         ) as waiting:  # the tool itself pauses its workflow, which is no failure
@@ -480,5 +533,4 @@ async def canary(shield: Any, body: Callable[[], str]) -> None:
         llm=LlamaIndexCanaryModel(is_chat_model=True),
         streaming=False,
     )
-    async with LLAMA_INDEX.run(shield, agent=TOOL) as hosted:
-        await guarded(agent, hosted).run(user_msg="call it")
+    await guarded(agent, shield).run(user_msg="call it")

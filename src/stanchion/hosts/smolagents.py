@@ -20,7 +20,7 @@ from stanchion.hosts.contract.works import Work, Works
 from stanchion.locks import Lock
 from stanchion.runtime.errors import Ungoverned
 
-with tried("smolagents", "1.26", "1.27"):
+with tried("smolagents", "1.23", "1.27"):
     from smolagents import LogLevel, Model, Tool, ToolCallingAgent
     from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor
     from smolagents.models import (

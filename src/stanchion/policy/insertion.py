@@ -17,9 +17,11 @@ EMPTY: Final = yaml.MappingNode("", [])
 
 def inserted(text: str, said: Mapping[str, Any]) -> str:
     """The text of a policy that says something besides. Lists are added to, what a mapping has is
-    kept or replaced."""
+    kept or replaced. Raises `yaml.YAMLError` for what is no mapping."""
     text += "" if text.endswith("\n") or not text else "\n"
     root = yaml.compose(text, yaml.SafeLoader)
+    if not isinstance(root, yaml.MappingNode | None):
+        raise yaml.YAMLError("it is not a mapping")
     edits = _said(EMPTY if root is None else root, said, text, top=True)
     for begin, end, new in sorted(edits, key=lambda one: one[0])[::-1]:
         text = f"{text[:begin]}{new}{text[end:]}"
@@ -32,7 +34,7 @@ def _said(node: Any, said: Mapping[str, Any], text: str, top: bool = False) -> I
     for key in sorted(said, key=lambda key: key.removesuffix("+") not in fields):
         value, child = said[key], fields.get(key.removesuffix("+"))
         match child, value:
-            case None, _ if top:
+            case None, _ if top and not node.flow_style:
                 yield len(text), len(text), f"\n{_block({key: value}, 0)}"
             case None, _:
                 yield _behind(node, {key: value}, text)

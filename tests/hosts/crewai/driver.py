@@ -112,26 +112,21 @@ def play(scene: Scene) -> Ended:
 
 
 def _play(scene: Scene) -> Ended:
-    with (
-        CREWAI.run(scene.shield, agent=scene.agent, task=scene.task) as hosted,
-        guarded(crew_of(scene), hosted) as crew,
-    ):
-        came = crew.kickoff()
-        if not scene.streams:
-            return Ended(str(came.raw))
-        pieces = tuple([chunk.content for chunk in came if chunk.content])
-        return Ended(str(came.result.raw), pieces)
+    came = guarded(crew_of(scene), scene.shield, agent=scene.agent, task=scene.task).kickoff()
+    if not scene.streams:
+        return Ended(str(came.raw))
+    pieces = tuple([chunk.content for chunk in came if chunk.content])
+    return Ended(str(came.result.raw), pieces)
 
 
 async def aplay(scene: Scene) -> Ended:
     """The same by CrewAI's async code."""
-    async with CREWAI.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
-        with guarded(crew_of(scene), hosted) as crew:
-            came = await crew.akickoff()
-            if not scene.streams:
-                return Ended(str(came.raw))
-            pieces = tuple([chunk.content async for chunk in came if chunk.content])
-            return Ended(str(came.result.raw), pieces)
+    crew = guarded(crew_of(scene), scene.shield, agent=scene.agent, task=scene.task)
+    came = await crew.akickoff()
+    if not scene.streams:
+        return Ended(str(came.raw))
+    pieces = tuple([chunk.content async for chunk in came if chunk.content])
+    return Ended(str(came.result.raw), pieces)
 
 
 DRIVER = Driver("crewai", CREWAI, play, "tests.hosts.crewai.driver:DRIVER")

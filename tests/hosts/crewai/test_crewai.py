@@ -26,7 +26,7 @@ from pydantic import BaseModel  # isort: skip
 
 from stanchion import Refused
 from stanchion.hosts import Hosted
-from stanchion.hosts.crewai import CREWAI, WITHHELD, CrewRuns, guarded
+from stanchion.hosts.crewai import CREWAI, WITHHELD, CrewRuns, guarded, guarding
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
 from tests.hosts.office import called_with
@@ -72,8 +72,7 @@ def scene_of(tmp_path: Path, *turns: Turn) -> Scene:
 def kicked_off(scene: Scene, crew: Any = None) -> str:
     """What a guarded crew answers."""
     made = crew_of(scene) if crew is None else crew
-    with CREWAI.run(scene.shield, scene.agent, scene.task) as hosted, guarded(made, hosted):
-        return str(made.kickoff().raw)
+    return str(guarded(made, scene.shield, agent=scene.agent, task=scene.task).kickoff().raw)
 
 
 def decided(scene: Scene) -> list[Any]:
@@ -176,7 +175,7 @@ def test_what_a_task_asks_for_is_judged_once(tmp_path: Path) -> None:
 REACT = "Thought: I look.\nAction: {}\nAction Input: {}"
 
 
-def test_an_agent_that_writes_its_calls_as_text_is_guarded(tmp_path: Path) -> None:
+def test_an_agent_that_writes_its_calls_as_text_is_guarding(tmp_path: Path) -> None:
     texts = [REACT.format("look", json.dumps({"name": name})) for name in ("root", "ann", "nobody")]
     turns = [
         *[Turn(str(at), text) for at, text in enumerate(texts)],
@@ -244,7 +243,7 @@ def test_replies_of_every_kind_are_redacted_in_their_own_type(tmp_path: Path) ->
     scene = scene_of(tmp_path)
     llm = Says(model="says", ask=scene.ask)
     crew = crew_of(scene, llm)
-    with CREWAI.run(scene.shield, scene.agent, scene.task) as hosted, guarded(crew, hosted):
+    with CREWAI.run(scene.shield, scene.agent, scene.task) as hosted, guarding(crew, hosted):
         assert llm.call("hello") == "it is [redacted:github-pat]"
         assert llm.call("hello", response_model=Page) == Page(
             owner="ann", note="[redacted:github-pat]"
@@ -254,7 +253,7 @@ def test_replies_of_every_kind_are_redacted_in_their_own_type(tmp_path: Path) ->
         ]
 
 
-def test_functions_that_a_models_client_runs_by_itself_are_guarded(tmp_path: Path) -> None:
+def test_functions_that_a_models_client_runs_by_itself_are_guarding(tmp_path: Path) -> None:
     class Runs(Scripted):
         def call(
             self, messages: Any, tools: Any = None, available_functions: Any = None, **options: Any
@@ -266,25 +265,13 @@ def test_functions_that_a_models_client_runs_by_itself_are_guarded(tmp_path: Pat
     functions = {"look": scene.tools[0]}
     with (
         CREWAI.run(scene.shield, scene.agent, scene.task) as hosted,
-        guarded(crew_of(scene, llm), hosted),
+        guarding(crew_of(scene, llm), hosted),
     ):
         assert llm.call("root", None, callbacks=None, available_functions=functions).startswith(
             "a rule of the policy forbids this"
         )
         assert llm.call("bob", available_functions=functions) == "page of bob"
     assert scene.ran == [("look", {"name": "bob"})]
-
-
-def test_a_model_is_guarded_in_one_run_at_a_time_and_free_again_afterwards(tmp_path: Path) -> None:
-    scene = scene_of(tmp_path, Turn("1", "done"))
-    llm = Scripted(model="shared", ask=scene.ask)
-    before = dict(vars(llm))
-    with CREWAI.run(scene.shield, "helper") as one, CREWAI.run(scene.shield, "other") as other:
-        with guarded(crew_of(scene, llm), one):
-            with pytest.raises(ValueError, match=r"^the model `shared` is guarded in another run"):
-                guarded(crew_of(scene, llm), other).__enter__()
-            assert "call" in vars(llm)
-        assert vars(llm) == before
 
 
 def test_each_agent_works_in_a_run_of_its_own(tmp_path: Path) -> None:
@@ -305,11 +292,11 @@ def test_each_agent_works_in_a_run_of_its_own(tmp_path: Path) -> None:
     ]
 
 
-def test_an_agent_without_a_crew_is_guarded(tmp_path: Path) -> None:
+def test_an_agent_without_a_crew_is_guarding(tmp_path: Path) -> None:
     scene = scene_of(tmp_path, calling(("look", {"name": "root"})), Turn("2", "root stays"))
     llm = Scripted(model="scripted", ask=scene.ask)
     agent = Agent(role="helper", goal="help", backstory="a helper", llm=llm, tools=tools_of(scene))
-    with CREWAI.run(scene.shield, "helper") as hosted, guarded(agent, hosted):
-        assert agent.kickoff("read the page of root").raw == "root stays"
+    said = guarded(agent, scene.shield).kickoff("read the page of root")
+    assert said.raw == "root stays"
     assert scene.ran == []
     assert "a rule of the policy forbids this" in str(scene.asked[-1])

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("crewai")
 
 from stanchion import Ungoverned
-from stanchion.hosts.crewai import CREWAI, guarded
+from stanchion.hosts.crewai import CREWAI, guarding
 from stanchion.testing.host_suite import Scene
 from tests.hosts.crewai.driver import crew_of  # first, so that it sends no telemetry
 from tests.runtime.coverage.doing import facts, watching
@@ -32,7 +32,7 @@ def a_crew(shield: Any, **options: Any) -> Any:
 
 def test_a_memory_is_named() -> None:
     shield, journal = watching()
-    with CREWAI.run(shield, "helper") as hosted, guarded(a_crew(shield, memory=True), hosted):
+    with CREWAI.run(shield, "helper") as hosted, guarding(a_crew(shield, memory=True), hosted):
         pass
     found = [
         (fact.data["what"], fact.data["name"], fact.data["place"])
@@ -48,12 +48,12 @@ def test_the_crew_is_not_guarded_where_the_shield_refuses() -> None:
         CREWAI.run(shield, "helper") as hosted,
         pytest.raises(Ungoverned, match="the client `memory`"),
     ):
-        guarded(crew, hosted).__enter__()
+        guarding(crew, hosted).__enter__()
 
 
 def test_a_crew_without_one_has_nothing_named() -> None:
     shield, journal = watching("refuse")
     crew = a_crew(shield)
-    with CREWAI.run(shield, "helper") as hosted, guarded(crew, hosted):
+    with CREWAI.run(shield, "helper") as hosted, guarding(crew, hosted):
         pass
     assert facts(journal, "coverage.unguarded") == []

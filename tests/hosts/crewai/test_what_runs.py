@@ -19,7 +19,7 @@ from crewai.hooks.tool_hooks import ToolCallHookContext, run_before_tool_call_ho
 from crewai.tools import tool as as_tool  # isort: skip
 
 from stanchion import Ungoverned
-from stanchion.hosts.crewai import CREWAI, guarded
+from stanchion.hosts.crewai import CREWAI, guarding
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Call, Scene, Turn
 from tests.rules import rule
@@ -84,7 +84,7 @@ def paid(tmp_path: Path, native: bool, within: Any) -> str:
         turns = [Turn("1", TEXT), Turn("2", "Thought: I know.\nFinal Answer: done")]
     scene = Scene(shield_for(POLICY), turns, "sync", tmp_path)
     crew = crew_of(scene, Scripted(model="scripted", ask=scene.ask, native=native), [note, pay])
-    with CREWAI.run(scene.shield, scene.agent, scene.task) as hosted, guarded(crew, hosted):
+    with CREWAI.run(scene.shield, scene.agent, scene.task) as hosted, guarding(crew, hosted):
         within(crew)
     return "\n".join(scene.asked[-1])
 

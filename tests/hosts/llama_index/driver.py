@@ -14,12 +14,15 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.workflow import Context
 from pydantic import PrivateAttr
 
+from stanchion.hosts import Hosted
+from stanchion.hosts.contract.works import Works
 from stanchion.hosts.llama_index import (
     HANDOFF,
     LLAMA_INDEX,
     PersonAnswered,
     PersonAsked,
     guarded,
+    guarding,
 )
 from stanchion.testing.host_suite import Call, Driver, Ended, Scene, Turn
 
@@ -104,25 +107,30 @@ def play(scene: Scene) -> Ended:
     return asyncio.run(aplay(scene))
 
 
+def copied(agent: Any, hosted: Hosted) -> Any:
+    """The copy of an agent that one run has."""
+    return guarding(agent, Works(LLAMA_INDEX, hosted, lambda one: one), hosted)
+
+
 async def aplay(scene: Scene) -> Ended:
     """Begin, or go on with a context that has paused, until it pauses or ends."""
-    async with LLAMA_INDEX.run(scene.shield, agent=scene.agent, task=scene.task) as hosted:
-        agent = guarded(agent_of(scene, streaming=scene.streams), hosted, pause=True)
-        if scene.state is None:
-            handler = agent.run(user_msg=scene.prompt)
-        else:
-            handler = agent.run(ctx=Context.from_dict(agent, json.loads(scene.state)))
-            handler.ctx.send_event(PersonAnswered())
-        pieces: list[str] = []
-        async for event in handler.stream_events():
-            if isinstance(event, AgentStream) and event.delta:
-                pieces.append(event.delta)
-            if isinstance(event, PersonAsked):
-                state = json.dumps(handler.ctx.to_dict())
-                await handler.cancel_run()
-                return Ended(state=state)
-        answer = (await handler).response.content
-        return Ended(answer, tuple(pieces))
+    made = agent_of(scene, streaming=scene.streams)
+    agent = guarded(made, scene.shield, pause=True, agent=scene.agent, task=scene.task)
+    if scene.state is None:
+        handler = agent.run(user_msg=scene.prompt)
+    else:
+        handler = agent.run(ctx=Context.from_dict(agent, json.loads(scene.state)))
+        handler.ctx.send_event(PersonAnswered())
+    pieces: list[str] = []
+    async for event in handler.stream_events():
+        if isinstance(event, AgentStream) and event.delta:
+            pieces.append(event.delta)
+        if isinstance(event, PersonAsked):
+            state = json.dumps(handler.ctx.to_dict())
+            await handler.cancel_run()
+            return Ended(state=state)
+    answer = (await handler).response.content
+    return Ended(answer, tuple(pieces))
 
 
 DRIVER = Driver(

@@ -27,7 +27,7 @@ from stanchion.hosts.llama_index import (
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
 from stanchion.testing.operators import operator
-from tests.hosts.llama_index.driver import DRIVER, Scripted, agent_of
+from tests.hosts.llama_index.driver import DRIVER, Scripted, agent_of, copied
 from tests.hosts.office import called_with
 
 pytestmark = pytest.mark.filterwarnings(
@@ -285,7 +285,7 @@ cheaper.stages = ("model_call",)  # type: ignore[attr-defined] # how a function 
 def test_a_way_to_ask_that_is_not_guarded_is_refused(how: str, tmp_path: Path) -> None:
     scene = scene_of(tmp_path, Turn("1", "done"))
     with LLAMA_INDEX.run(scene.shield, "helper") as hosted:
-        made = guarded(agent_of(scene), hosted)
+        made = copied(agent_of(scene), hosted)
     with pytest.raises(TypeError, match=f"^`{how}` is not guarded"):
         getattr(made.llm, how)("hello")
     assert not scene.asked
@@ -296,6 +296,6 @@ def test_the_agent_itself_stays_as_it_was(tmp_path: Path) -> None:
     agent = agent_of(scene)
     before = dict(vars(agent))
     with LLAMA_INDEX.run(scene.shield, "helper") as hosted:
-        guarded(agent, hosted)
+        copied(agent, hosted)
     assert vars(agent) == before
     assert "achat" not in vars(agent.llm)

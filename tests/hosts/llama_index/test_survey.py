@@ -12,8 +12,8 @@ from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.tools import FunctionTool
 
 from stanchion import Ungoverned
-from stanchion.hosts.llama_index import LLAMA_INDEX, guarded
-from tests.hosts.llama_index.driver import Scripted
+from stanchion.hosts.llama_index import LLAMA_INDEX
+from tests.hosts.llama_index.driver import Scripted, copied
 from tests.runtime.coverage.doing import facts, watching
 
 pytestmark = pytest.mark.filterwarnings(
@@ -42,7 +42,7 @@ SEARCH = {"type": "web_search"}
 def test_a_tool_that_the_provider_runs_is_named() -> None:
     shield, journal = watching()
     with LLAMA_INDEX.run(shield) as hosted:
-        guarded(AgentWorkflow(agents=[an_agent(SEARCH)], root_agent="helper"), hosted)
+        copied(AgentWorkflow(agents=[an_agent(SEARCH)], root_agent="helper"), hosted)
     found = [
         (fact.data["name"], fact.data["place"]) for fact in facts(journal, "coverage.unguarded")
     ]
@@ -55,11 +55,11 @@ def test_the_agent_is_not_made_where_the_shield_refuses() -> None:
         LLAMA_INDEX.run(shield) as hosted,
         pytest.raises(Ungoverned, match="the tool `web_search`"),
     ):
-        guarded(an_agent(SEARCH), hosted)
+        copied(an_agent(SEARCH), hosted)
 
 
 def test_an_agent_with_tools_of_its_own_has_nothing_named() -> None:
     shield, journal = watching("refuse")
     with LLAMA_INDEX.run(shield) as hosted:
-        guarded(an_agent(), hosted)
+        copied(an_agent(), hosted)
     assert facts(journal, "coverage.unguarded") == []

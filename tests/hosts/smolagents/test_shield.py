@@ -178,7 +178,7 @@ def played(guard: bool, kind: str, streams: bool) -> dict[str, Any]:
         if kind == "team"
         else [
             *([Turn("p", "a plan")] if kind == "plan" else []),
-            Turn("1", calls=tuple(Call(f"c-{one}", "look", {"name": one}) for one in ("a", "b"))),
+            *[Turn(one, calls=(Call(f"c-{one}", "look", {"name": one}),)) for one in ("a", "b")],
             Turn("2", "it is done"),
         ]
     )

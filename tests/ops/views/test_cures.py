@@ -63,6 +63,7 @@ guards:
   - use: sql
     allow_tables: [orders]
 """
+WRITES = "name: p\nguards:\n  - {use: files, write: [docs/a]}\n"
 PAYS = "name: p\ntools:\n  pay: {ask: {above: 100, of: event.args.amount}}\n"
 MANDATED = "name: p\ntasks:\n  triage: {may: [read]}\ntools:\n  label: {effect: outward}\n"
 
@@ -252,3 +253,29 @@ def test_a_line_that_frees_what_is_more_dangerous_is_not_named(
     assert cures(case).lines
     monkeypatch.setitem(NEAR, "host", ("10.3.0.7:6379",))  # what such a line lets through
     assert not cures(case).lines
+
+
+@pytest.mark.parametrize(
+    ("policy", "call", "opened"),
+    [
+        pytest.param(DEFAULT, bash("echo x > /etc/hosts"), "'/etc'", id="a folder of the system"),
+        pytest.param(DEFAULT, bash("rm -rf /usr/lib/a/b"), "'/usr/lib/a'", id="a part of it"),
+        pytest.param(DEFAULT, bash("rm -rf /opt/x"), "'/opt'", id="what others installed"),
+        pytest.param(DEFAULT, bash("rm -rf /home/ann/x"), "'/home/ann'", id="a home"),
+        pytest.param(WRITES, ("write_file", {"path": "docs/../a", "content": ""}), "..", id="up"),
+        pytest.param(LISTED, ("x\n- y", {}), "- y", id="a name of two lines"),
+        pytest.param(LISTED, ("deploy\u200b", {}), "deploy", id="what nobody sees"),
+        pytest.param(
+            DEFAULT,
+            ("write_file", {"path": ".stanchion/policy.yaml", "content": "x"}),
+            "unprotected",
+            id="what is Stanchion's own",
+        ),
+    ],
+)
+def test_no_line_opens_more_than_it_shows(
+    policy: str, call: Call, opened: str, tmp_path: Path
+) -> None:
+    for line in cures(told(tmp_path, Refusal(policy, call, {}, ()))).lines:
+        said = yaml.safe_load(line.text)
+        assert opened not in str([said.get("agents"), said.get("guards")])

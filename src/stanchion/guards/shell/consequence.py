@@ -193,6 +193,8 @@ class RiskRow(
     """Programs of which one makes what it reads."""
     sets: str = ""
     """Variables of which one must be set."""
+    under: str = ""
+    """Programs of which one must be what starts it, or starts what does."""
     touches: str = ""
     """Paths of which it must use one, by how: `reads=…`, `writes=…`, `deletes=…`, `targets=…` (what
     it writes, and all that redirections open for that), `emptied=…` and `opened=…` (by

@@ -278,6 +278,11 @@ def _setting(text: str) -> Check:
     )
 
 
+def _below(text: str) -> Check:
+    names = frozenset(text.split("|"))
+    return lambda command, _: any(way.rpartition("/")[2] in names for way in command.via)
+
+
 def _places_in(paths: str) -> tuple[frozenset[str], WordPiece]:
     """The places among the paths that a row wants, and what else a path may be."""
     words = paths.split("|")
@@ -323,6 +328,7 @@ TESTS: Final[dict[str, Callable[[Any], Check]]] = {
     "given": _given,
     "sources": _fed,
     "sets": _setting,
+    "under": _below,
     "touches": _touching,
     "at": _placed,
     "check": CHECKS.__getitem__,

@@ -3,6 +3,7 @@ judged again under the policy with that line, and so are its dangerous neighbour
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -17,6 +18,8 @@ from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.rebuilt import args_of, event_of
 from stanchion.audit.record import RecordEntry
+from stanchion.guards._own import POLICY, STATE
+from stanchion.guards.shell.places import CORE, HOMES, SYSTEM, under
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.contract.values import Cure
@@ -26,7 +29,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
-from stanchion.kernel.shown import StanchionError
+from stanchion.kernel.shown import StanchionError, visible
 from stanchion.kernel.stages import Stage
 from stanchion.ops.views.explain import DecisionCase, Explanation, case_of
 from stanchion.ops.views.proposals import rule_name
@@ -77,6 +80,8 @@ OF_ENGINE: Final[Mapping[str, tuple[Cure, ...]]] = {
     "mandate.outside": (Cure("/tasks/{task}/may+", "{tool}"),),
 }
 """Lines for what the engine itself has against a call."""
+OWN: Final = frozenset({STATE.what, POLICY.what})
+"""What is Stanchion's own: no line opens it."""
 PORT: Final = regex(r":\d+\Z")
 LOCAL: Final = ("stanchion.runtime.answers.real_paths:", "stanchion.runtime.answers.repository:")
 """Questions that this machine is asked again: another policy may ask others."""
@@ -239,9 +244,9 @@ class _Playing:
             "answer": self._call.answers.get(finding.guard),
         }
         for path in self._paths(finding) if cure.near == "path" else [""]:
-            said = places | {"path": path, "folder": str(PurePosixPath(path).parent)}
+            said = places | {"path": path, "folder": _folder(path)}
             at, value = (filled(one, finding.args, said) for one in (cure.at, cure.value))
-            if at and value != "" and not (isinstance(value, str) and is_glob(value)):
+            if at and value != "" and not (isinstance(value, str) and _says_more(value)):
                 data = self._saying(at, value, seat)
                 host = PORT.sub("", str(value))
                 abouts = {"path": path, "command": self._text, "host": host}
@@ -276,6 +281,8 @@ class _Playing:
 
     def _paths(self, finding: Finding) -> list[str]:
         """The paths that the call names, as they are written: that of the finding first."""
+        if not OWN.isdisjoint(map(str, finding.args)):
+            return []
         texts = _texts(self._call.fields)
         words = [word.strip("'\"") for text in texts for word in text.split()]
         own = [one for one in finding.args[:1] if isinstance(one, str) and one in words]
@@ -395,13 +402,8 @@ def _history(case: DecisionCase) -> tuple[PlayedCall, ...]:
         return ()
     reader, found = case.place
     entries = [one.entry() for one in islice(reader.earlier(found), EARLIER)]
-    return tuple(
-        [
-            _played(one, event_of(one, case.run, args_of(reader, one)))
-            for one in reversed(entries)
-            if one.stage not in (Stage.MODEL_CHUNK, Stage.CHARGE)
-        ]
-    )
+    kept = [one for one in entries[::-1] if one.stage not in (Stage.MODEL_CHUNK, Stage.CHARGE)]
+    return tuple([_played(one, event_of(one, case.run, args_of(reader, one))) for one in kept])
 
 
 def _said(decision: Decision) -> list[tuple[str, str]]:
@@ -432,6 +434,20 @@ def _seat(policy: CompiledPolicy, guard: str) -> GuardSeat | None:
         and (guard == seat.placed.id or guard.startswith(f"{seat.placed.id}-"))
     ]
     return max(found, key=lambda seat: len(seat.placed.id), default=None)
+
+
+def _says_more(value: str) -> bool:
+    """Whether a value means more than it shows: a pattern, steps up, characters nobody sees."""
+    return is_glob(value) or ".." in PurePosixPath(value).parts or visible(value) != value
+
+
+def _folder(path: str) -> str:
+    """The folder of a path; empty for one that nobody gives away as a whole: the top, a home, the
+    system."""
+    folder = PurePosixPath(re.sub("/+", "/", path)).parent
+    found = str(folder)
+    wide = found in {"/", ".", *SYSTEM, *HOMES} or str(folder.parent) in HOMES[:2]
+    return "" if wide or under(found, CORE) else found
 
 
 def _nested(keys: list[str], value: Any) -> dict[str, Any]:

@@ -24,14 +24,16 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import WORDS, kinds_of, named
 from stanchion.readings.shell.options import (
     DATA,
+    NONE,
     SHELLS,
+    VALUED,
     is_run,
     is_told,
     is_told_in,
     names_command,
 )
 from stanchion.readings.shell.outputs import unescape
-from stanchion.readings.shell.partly_known import OpenText
+from stanchion.readings.shell.partly_known import OpenText, like
 from stanchion.readings.shell.tree import Meter, TooMuch
 from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
@@ -82,7 +84,7 @@ def pass_on(walker: Walker, call: PendingCommand, name: str) -> None:
         return
     _settings(walker, call, name)
     started = started_by(name, call.argv[1:])
-    if len(started) > 1:
+    if len(started) > 1 or DOERS.intersection(started):
         _words(walker, call, name, len(call.argv) - len(started))
     _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
     words = call.argv if name in DATA else call.argv[: MANY_WORDS + 1]
@@ -110,12 +112,16 @@ def _word(walker: Walker, call: PendingCommand, name: str, at: int) -> None:
     """Follow a word that may be a text, the name of a program, or a file that the text wrote; not
     one that is for people, or only looked at."""
     before, word = call.argv[at - 1 : at + 1]
-    if name in DATA or is_told(before) or is_told_in(word):
+    if "types" in kinds_of(name):
+        word = like(unescape(word.replace("^M", "\r")).replace("\r", "\n"), word)
+    elif name in DATA or is_told(before) or is_told_in(word):
         return
     if _IS_TEXT.search(word) is not None:
         _text(walker, name, word)
-    elif word.rpartition("/")[2] in DOERS and (
-        "verbs" not in kinds_of(name) or "/" in word or call.argv[at - 1] == "--"
+    elif (
+        word.rpartition("/")[2] in DOERS
+        and before not in VALUED.get(name, NONE)
+        and ("verbs" not in kinds_of(name) or "/" in word or before == "--")
     ):
         _words(walker, call, name, at)
     elif walker.files and word in walker.files and kinds_of(name).isdisjoint(("verbs", "views")):
@@ -196,7 +202,8 @@ def _text(walker: Walker, name: str, text: str, surely: bool = False) -> None:
     if _EVALUATES.search(text) is not None:
         fetched = OpenText("$(fetch…)", ("fetch",))
         walker.passed.append(Command(("eval", fetched), (*walker.via, name)))
-    if not surely and not may_hold(text):
+    part = f"{name} …" if "types" in kinds_of(name) else name
+    if part == name and not surely and not may_hold(text):
         return
     tried = {text}
     _follow(walker, name, text)
@@ -204,14 +211,15 @@ def _text(walker: Walker, name: str, text: str, surely: bool = False) -> None:
     for piece in (*fragments(text), *([marked[1]] if marked is not None else [])):
         if piece not in tried:
             tried.add(piece)
-            _follow(walker, name, piece)
+            _follow(walker, part, piece)
 
 
 def _words(walker: Walker, call: PendingCommand, name: str, at: int) -> None:
-    """Follow the words from one on that names a program."""
+    """Follow the words from one on that names a program; `--` may part it from its own."""
     inner = _inner(walker, name, sum([len(word) + 1 for word in call.argv]))
     if inner is not None:
-        follow = msgspec.structs.replace(call, argv=call.argv[at:], opens=())
+        own = at + 2 if call.argv[at + 1 : at + 2] == ("--",) else at + 1
+        follow = msgspec.structs.replace(call, argv=(call.argv[at], *call.argv[own:]), opens=())
         _run(walker, inner, follow)
 
 

@@ -257,7 +257,7 @@ def _ssh(walker: Walker, call: PendingCommand) -> str:
     return walker.unknown(call)
 
 
-@unfolds("su runuser script flock watch vagrant sg ssh-agent start-stop-daemon wsl cmd")
+@unfolds("su runuser script flock watch vagrant sg ssh-agent wsl cmd")
 def _option_c(walker: Walker, call: PendingCommand) -> str | None:
     name, args = call.argv[0].rpartition("/")[2].lower(), call.argv[1:]
     for at, word in enumerate(args[:-1]):
@@ -282,9 +282,9 @@ def _option_c(walker: Walker, call: PendingCommand) -> str | None:
 @unfolds("at batch")
 def _at(walker: Walker, call: PendingCommand) -> str:
     walker.emit(call)
-    if call.known is None:
-        return ""
-    return walker.under(call.argv[0], partial(walker.text, call.known))
+    held = (walker.files[word] for word in call.argv[1:] if word in walker.files)
+    text = call.known if call.known is not None else next(held, "")
+    return walker.under(call.argv[0], partial(walker.text, text))
 
 
 @unfolds("crontab")
