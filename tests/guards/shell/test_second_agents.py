@@ -116,6 +116,7 @@ def test_an_agent_with_its_guards_starts_like_any_program(start: str) -> None:
 def test_nothing_that_stands_apart_starts_an_agent(
     before: str, apart: str, within: str, start: str
 ) -> None:
+    assume(start != "claude --version")
     command = before.format(apart.format(within.format(start)))
     assert judged(command) >= Action.ESCALATE, command
 
