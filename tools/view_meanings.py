@@ -233,6 +233,7 @@ MEANINGS: Final = {
     "EscapedView.told_by": "`hook`, `adapter`, `canary` or `transcript`",
     "EscapedView.what": "`tool`, `client`, `agent`, `adapter`, `call`, `reply` or `tokens`",
     "CureLine.also": "the ids of other calls of the run that it lets through",
+    "CureLine.opens": "what else it lets through that no trial shows",
     "CureLine.asks": "whether a person would be asked; otherwise the call goes ahead",
     "CureLine.kept": "how many dangerous neighbours it leaves stopped",
     "CureLine.text": "what the policy would say besides, as YAML",

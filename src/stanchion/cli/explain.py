@@ -77,7 +77,7 @@ def _tried(line: CureLine) -> str:
     near = counted(line.kept, "dangerous neighbour")
     kept = f"{near} stay{'s' if line.kept == 1 else ''} stopped" if line.kept else ""
     also = f"it lets {', '.join(line.also)} through as well" if line.also else ""
-    return "; ".join(["tried: " + came, *filter(None, (kept, also))])
+    return "; ".join(["tried: " + came, *filter(None, (kept, also, line.opens))])
 
 
 def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:

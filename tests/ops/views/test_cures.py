@@ -219,6 +219,7 @@ def test_the_line_cures_the_call_and_nothing_else(
     assert trial is not None, [one.said for one in found]
     assert trial.line.asks is refusal.asks
     assert yaml.safe_load(trial.line.text) == trial.said
+    assert ("trusted" in trial.line.text) == trial.line.opens.startswith("only where outsiders")
 
     cured = tmp_path / "cured.yaml"
     cured.write_text(f"name: cured\nextends: policy.yaml\n{trial.line.text}")

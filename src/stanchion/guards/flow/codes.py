@@ -30,6 +30,12 @@ CODES: Final = declare(
 )
 
 _SOURCE: Final = "/tools/{answer[tool]}/result"
-_DECLARED: Final = (Cure(_SOURCE, "records", "value"), Cure(_SOURCE, "trusted", "value"))
+_BELIEVED: Final = (
+    "only where outsiders write nothing into its results: all of them are believed then"
+)
+_DECLARED: Final = (
+    Cure(_SOURCE, "records", "value"),
+    Cure(_SOURCE, "trusted", "value", _BELIEVED),
+)
 CURES: Final = {"flow.sink": _DECLARED, "flow.payload": _DECLARED, "flow.read_out": _DECLARED}
 """Lines that may cure what it says: what the results count as in which a value stands."""

@@ -48,11 +48,13 @@ class Cure(NamedTuple):
     """A line of policy that may cure a finding: where it stands (an option of the guard, or
     `/TABLE/NAME/KEY`; a plus adds to a list), its value, and what that is: a `host`, a `path`, a
     `command`, a `value` that was read. Both have places, as remedies have; `{path}` and `{folder}`
-    are each path that the call names, `{answer[...]}` what the guard was told."""
+    are each path that the call names, `{answer[...]}` what the guard was told. `opens` says what
+    else it lets through that no trial shows."""
 
     at: str
     value: Any
     near: Literal["", "host", "path", "command", "value"] = ""
+    opens: str = ""
 
 
 Sure = Literal["certain", "likely", "info"]

@@ -119,6 +119,7 @@ class _Way(Struct, frozen=True):
 
     said: dict[str, Any]
     about: tuple[tuple[str, str], ...] = ()
+    opens: str = ""
 
 
 def cured(found: Explanation, case: DecisionCase) -> Explanation:
@@ -213,7 +214,11 @@ class _Playing:
             left = self._control if policy is None else self._judged(policy, self._call)
             if not left.proceeds and _said(left) != _said(self._control):
                 for second in self._against(left):
-                    yield _Way(merged(first.said, second.said), (*first.about, *second.about))
+                    yield _Way(
+                        merged(first.said, second.said),
+                        (*first.about, *second.about),
+                        first.opens or second.opens,
+                    )
 
     def _against(self, decision: Decision) -> list[_Way]:
         """The lines for what stands against it, each once, though several guards name it."""
@@ -252,7 +257,7 @@ class _Playing:
                 abouts = {"path": path, "command": self._text, "host": host}
                 about = abouts.get(cure.near, str(value))
                 if data:
-                    yield _Way(data, ((cure.near, about),))
+                    yield _Way(data, ((cure.near, about),), cure.opens)
 
     def _saying(self, at: str, value: Any, seat: GuardSeat | None) -> dict[str, Any]:
         """What a policy says that has a value at a place: `/TABLE/NAME/KEY`, or an option of the
@@ -309,7 +314,7 @@ class _Playing:
                 also.append(near.id)
             else:
                 return None
-        line = CureLine(yaml_of(way.said), asks, len(kept), tuple(also))
+        line = CureLine(yaml_of(way.said), asks, len(kept), tuple(also), way.opens)
         roles = [role for one in self._control.findings for role in getattr(one.terms, "roles", ())]
         return Trial(way.said, line, self._earlier, self._call, tuple(kept), tuple(roles))
 

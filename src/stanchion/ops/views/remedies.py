@@ -89,12 +89,14 @@ def _values(text: str, view: EventView) -> dict[str, Any]:
 class CureLine(Struct, frozen=True):
     """What a policy would have to say besides what it says, as text to paste. `asks` says that a
     person would be asked; otherwise the call goes ahead. `kept` counts dangerous neighbours that
-    stay stopped, `also` are other calls of the run that it lets through."""
+    stay stopped, `also` are other calls of the run that it lets through, `opens` says what no trial
+    shows."""
 
     text: str
     asks: bool
     kept: int
     also: tuple[str, ...]
+    opens: str = ""
 
 
 class Cures(Struct, frozen=True):
