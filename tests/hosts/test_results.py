@@ -97,7 +97,7 @@ def test_the_parts_of_an_adapter_are_what_it_imports() -> None:
         for name in adapters()
     }
     assert {"pydantic_ai.py", "pydantic_ai_calls.py"} <= found["pydantic_ai"]
-    assert {"crewai.py", "crewai_tools.py"} <= found["crewai"]
+    assert {"crewai.py", "crewai_copies.py", "crewai_tools.py"} <= found["crewai"]
     assert {"openai.py", "clients/__init__.py", "clients/guarded.py", "http/leaving.py"} <= found[
         "openai"
     ]

@@ -84,7 +84,9 @@ WITHOUT: Final = {
     "pydantic_ai_calls": "it is a part of the adapter of `pydantic_ai`, which has a canary",
     "langchain_models": "it is a part of the adapter of `langchain`, which has a canary",
     "langchain_seals": "it is a part of the adapter of `langchain`, which has a canary",
+    "crewai_copies": "it is a part of the adapter of `crewai`, which has a canary",
     "crewai_tools": "it is a part of the adapter of `crewai`, which has a canary",
+    "llama_index_replies": "it is a part of the adapter of `llama_index`, which has a canary",
     "agent_hooks": (
         "it is asked by hosts in other processes and languages, which only they can drive"
     ),

@@ -18,7 +18,6 @@ from contextvars import ContextVar
 from copy import copy
 from functools import partial
 from typing import Any, Final, NamedTuple
-from uuid import UUID, uuid4
 
 from stanchion.hosts import Host, Hosted, Part, Refusal, Told, lesser, sealed, survey, tried
 from stanchion.hosts.contract.canary import TOOL
@@ -27,20 +26,15 @@ from stanchion.hosts.contract.works import Works
 
 with tried("crewai", "1.15.30", "1.16"):
     from crewai import Agent, BaseLLM
-    from crewai.hooks.dispatch import (
-        HookAborted,
-        InterceptionPoint,
-        get_scoped_hooks,
-        scoped_hooks,
-    )
+    from crewai.hooks.dispatch import HookAborted, scoped_hooks
     from crewai.llms.base_llm import call_stream_override, llm_call_context
-    from crewai.tools.agent_tools.base_agent_tools import BaseAgentTool
     from crewai.tools.base_tool import BaseTool
     from crewai.tools.tool_failure import detect_tool_failure
     from crewai.utilities.i18n import I18N_DEFAULT
     from pydantic import BaseModel
 
-    from stanchion.hosts.crewai_tools import RAISED, Last, again, once, watch
+    from stanchion.hosts.crewai_copies import MODELS, copied
+    from stanchion.hosts.crewai_tools import RAISED, again, coworker, hooks_of, once, watch
 
 SOURCE: Final = "stanchion"
 OF_TOOL: Final = object()
@@ -56,7 +50,6 @@ FAILURES: Final = (
     I18N_DEFAULT.errors("tool_usage_exception").partition("{")[0],
 )
 """How CrewAI begins the text that it hands on where a tool has raised."""
-MODELS: Final = ("llm", "function_calling_llm", "manager_llm", "planning_llm", "chat_llm")
 SPENT: ContextVar[list[dict[str, Any]] | None] = ContextVar("stanchion_crewai_spent", default=None)
 """What the call of a model that is at work says it used."""
 
@@ -82,10 +75,6 @@ the next one after the run has ended."""
 KICKOFFS: Final = ("kickoff", "kickoff_async", "akickoff")
 UNGUARDED: Final = ("replay", "execute_task", "aexecute_task")
 """What a guarded crew or agent does not do: it would pass by what is judged."""
-PARTS: Final = ("agents", "tasks", "manager_agent", "agent", "context", "tools", "crew", *MODELS)
-GUARDRAILS: Final = ("_guardrail", "_guardrails")
-STATE: Final = ("tools_handler", "_token_process")
-"""Where crews, agents and tasks have each other, their models and tools, and what they count."""
 
 
 def guarded(crew: Any, given: Any, *, agent: str = "", task: str = "") -> Any:
@@ -116,30 +105,10 @@ def _unguarded(name: str, *_args: Any, **_named: Any) -> Any:
 
 def _anew(crew: Any, works: Works[Hosted]) -> Any:
     """A copy for one kickoff, in which that is guarded."""
-    made = _copied(crew, {})
+    made = copied(crew, {})
     awaited = "kickoff_async" if hasattr(crew, "role") else "akickoff"
     made.__dict__["kickoff"] = partial(_kickoff, made, works)
     made.__dict__[awaited] = partial(_akickoff, made, works, awaited)
-    return made
-
-
-def _copied(one: Any, known: dict[int, Any]) -> Any:
-    """A crew, or a part of one, with parts and a state of its own."""
-    if id(one) in known:
-        return known[id(one)]
-    if isinstance(one, list):
-        return [_copied(part, known) for part in one]
-    if not isinstance(one, BaseModel) and not hasattr(one, "llm"):
-        return one
-    made = known[id(one)] = copy(one)
-    for held in (made.__dict__, getattr(made, "__pydantic_private__", None) or {}):
-        for name, value in held.items():
-            if name in PARTS or name in GUARDRAILS:
-                held[name] = _copied(value, known)
-            elif isinstance(value, list | dict | set) or name in STATE:
-                held[name] = copy(value)
-            elif name == "id" and isinstance(value, UUID):
-                held[name] = uuid4()
     return made
 
 
@@ -184,24 +153,11 @@ def guarding(crew: Any, hosted: Hosted) -> Iterator[Any]:
         hosted, [crew, *getattr(crew, "agents", ()), getattr(crew, "manager_agent", None)]
     )
     survey(hosted.run, team.unguarded())
-    # A scope hides the one around it. A crew round this one does not judge its calls once more.
-    hooks = {
-        point: [
-            hook
-            for hook in get_scoped_hooks(point)
-            if not isinstance(getattr(hook, "__self__", None), CrewRuns)
-        ]
-        for point in InterceptionPoint
-    }
-    hooks[InterceptionPoint.PRE_TOOL_CALL] = Last(
-        [team.before, *hooks[InterceptionPoint.PRE_TOOL_CALL]]
-    )
-    hooks[InterceptionPoint.POST_TOOL_CALL].append(team.after)
     for llm in team.models():
         _wrap(llm, team)
     for tool in team.tools():
         watch(tool)
-    with scoped_hooks(hooks):
+    with scoped_hooks(hooks_of(team)):
         yield crew
 
 
@@ -270,7 +226,7 @@ class CrewRuns:
         """The hook before a tool: returns where it may run, with arguments that may have been
         changed in place."""
         try:
-            to = _coworker(ctx)
+            to = coworker(ctx)
             raised: list[Exception] = []
             told = self._judged(ctx, to)
             self._begun[id(ctx.tool_input)] = HookedCall(
@@ -347,22 +303,6 @@ class CrewRuns:
         if not told.proceeds or not text or text not in said:
             return str(told.content if told.proceeds else told.answer)
         return said.replace(text, str(told.content))
-
-
-def _coworker(ctx: Any) -> str:
-    """The agent that a call hands work to, by the role that CrewAI finds for what the model has
-    written; empty where it is a call of a tool."""
-    tool = getattr(ctx.tool, "_original_tool", None)
-    if not isinstance(tool, BaseAgentTool):
-        return ""
-    named = tool._get_coworker(
-        ctx.tool_input.get("coworker"), co_worker=ctx.tool_input.get("co_worker")
-    )
-    wanted = tool.sanitize_agent_name(named if named else "")
-    return next(
-        (one.role for one in tool.agents if tool.sanitize_agent_name(one.role) == wanted),
-        wanted or "nobody",
-    )
 
 
 def _wrap(llm: Any, team: CrewRuns) -> None:

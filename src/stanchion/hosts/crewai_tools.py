@@ -9,6 +9,9 @@ from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any, Final
 
+from crewai.hooks.dispatch import InterceptionPoint, get_scoped_hooks
+from crewai.tools.agent_tools.base_agent_tools import BaseAgentTool
+
 from stanchion.hosts import opened, sealed
 from stanchion.hosts.contract.sealing import SEALED, WITHIN
 from stanchion.runtime.errors import Ungoverned
@@ -27,6 +30,24 @@ class Last(list[Any]):
     def __iter__(self) -> Iterator[Any]:
         first, *others = super().__iter__()
         return iter([*others, first])
+
+
+def hooks_of(judge: Any) -> dict[Any, list[Any]]:
+    """The hooks that there are, and those of a judge round every tool. A scope hides the one around
+    it; a crew round this one does not judge its calls once more."""
+    hooks = {
+        point: [
+            hook
+            for hook in get_scoped_hooks(point)
+            if not isinstance(getattr(hook, "__self__", None), type(judge))
+        ]
+        for point in InterceptionPoint
+    }
+    hooks[InterceptionPoint.PRE_TOOL_CALL] = Last(
+        [judge.before, *hooks[InterceptionPoint.PRE_TOOL_CALL]]
+    )
+    hooks[InterceptionPoint.POST_TOOL_CALL].append(judge.after)
+    return hooks
 
 
 def watch(tool: Any) -> None:
@@ -109,3 +130,19 @@ def again(tool: Any) -> None:
     function = getattr(tool, "func", None)
     if function is not None and hasattr(function, "unguarded"):
         tool.func = function.unguarded
+
+
+def coworker(ctx: Any) -> str:
+    """The agent that a call hands work to, by the role that CrewAI finds for what the model has
+    written; empty where it is a call of a tool."""
+    tool = getattr(ctx.tool, "_original_tool", None)
+    if not isinstance(tool, BaseAgentTool):
+        return ""
+    named = tool._get_coworker(
+        ctx.tool_input.get("coworker"), co_worker=ctx.tool_input.get("co_worker")
+    )
+    wanted = tool.sanitize_agent_name(named if named else "")
+    return next(
+        (one.role for one in tool.agents if tool.sanitize_agent_name(one.role) == wanted),
+        wanted or "nobody",
+    )
