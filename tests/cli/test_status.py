@@ -97,6 +97,12 @@ def test_what_is_halted_or_broken_is_bad(at_home: Path, capsys: pytest.CaptureFi
     assert code == 1
     assert [mark for mark, says in lines["store"] if "by hand" in says] == ["bad"]
 
+    (at_home / "policy.yaml").write_text("name: p\nguards: [{use: nothing}]\n")
+    said = status(capsys)[1]["policy"]
+    assert [(mark, words.endswith("policy.yaml does not load")) for mark, words in said] == [
+        ("bad", True)
+    ]
+
     segment = next((at_home / "trail").rglob("*.jsonl"))
     segment.write_bytes(segment.read_bytes().replace(b'"ann"', b'"bob"', 1))
     code, lines = status(capsys)

@@ -130,9 +130,13 @@ def _policy(at: _Looking) -> Lines:
     if at.case is None:
         yield "none", "none was used yet"
         return
-    source = at.case.source if at.case.source else "handed in as data"
+    source = at.case.source
     if at.policy is None:
-        yield "look", f"{source}: it cannot be looked at from here"
+        yield (
+            ("bad", f"{source} does not load", f"`stanchion policy lint {source}` says why")
+            if source
+            else ("look", "handed in as data: it cannot be looked at from here")
+        )
         return
     file, shadow = at.policy.file, [one.placed.id for one in at.policy.seats if one.placed.shadow]
     yield "good", f"{file.name}, {source}, hash {at.policy.hash[:12]}"
