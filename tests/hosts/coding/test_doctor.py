@@ -225,7 +225,7 @@ def test_a_policy_that_cannot_be_used_is_named_and_nothing_is_tried(at: HostPlac
     write_config(at.home.parent / "state", AgentsConfig(policy=str(policy)))
     (found,) = failures(at, "claude")
     assert found.startswith(f"policy `{policy}`: {policy}:2:16: `nope` is not a value of `use`")
-    assert f"`stanchion lint {policy}`, then `stanchion hook stop`" in found
+    assert f"`stanchion policy lint {policy}`, then `stanchion hook stop`" in found
 
 
 def test_a_config_that_codex_cannot_read_is_no_matter_of_trust(at: HostPlaces) -> None:

@@ -164,14 +164,10 @@ def _own_hooks(
     try:
         for event, groups in data.get("hooks", {}).items():
             if isinstance(groups, list):  # Codex has other keys beside the events
-                own = [
-                    [change(event, one) for one in group["hooks"] if is_ours(one)]
-                    for group in groups
-                ]
                 found[event] = [
-                    {**group, "hooks": hooks}
-                    for group, hooks in zip(groups, own, strict=True)
-                    if hooks
+                    {**group, "hooks": own}
+                    for group in groups
+                    if (own := [change(event, one) for one in group["hooks"] if is_ours(one)])
                 ]
     except (AttributeError, KeyError, TypeError):
         raise BadSettings(
@@ -232,7 +228,7 @@ def _broken(agent: str, levels: list[str], at: HostPlaces) -> Iterator[DoctorChe
             load_policy(policy)
         except PolicyError as error:
             fault = f"{error}".partition("\n")[0]
-            lint = f"correct it, see `stanchion lint {policy}`, then `stanchion hook stop`"
+            lint = f"correct it, see `stanchion policy lint {policy}`, then `stanchion hook stop`"
             yield DoctorCheck("fails", f"policy `{policy}`", f"{fault}: {lint}")
 
 

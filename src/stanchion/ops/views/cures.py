@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -192,18 +192,16 @@ class _Playing:
         self._event = event_of(case.entry, case.run, case.args)
         self._call = _played(case.entry, self._event)
         self._earlier: tuple[PlayedCall, ...] = ()
-        history = _history(case)
+        self._history = _history(case)
         action = case.entry.action
         code = next((one.code for one in case.entry.findings if one.action == action), "")
-        for earlier in ((), history):
+        for earlier in ((), self._history):
             self._earlier = earlier
             self._control = self._judged(self._policy, self._call)
             if (self._control.action.name, self._control.code) == (action, code):
                 break
         else:
             raise NoTrial("it comes out otherwise now: not all that it rests on was recorded")
-        stopped = [one for one in history if one.stopped and one.stage is self._call.stage]
-        self._others = [one for one in stopped if one.fields != self._call.fields][-OTHERS:]
 
     def ways(self) -> Iterator[_Way]:
         """What may cure it: one line, or two where something else stands behind the first."""
@@ -305,9 +303,7 @@ class _Playing:
             return None
         kept: list[PlayedCall] = []
         also: list[str] = []
-        for near in (*self._neighbours(way), *self._others):
-            if self._judged(self._policy, near).proceeds:
-                continue
+        for near in self._stopped(way):
             if not self._judged(policy, near).proceeds:
                 kept.append(near)
             elif near.id:
@@ -318,14 +314,25 @@ class _Playing:
         roles = [role for one in self._control.findings for role in getattr(one.terms, "roles", ())]
         return Trial(way.said, line, self._earlier, self._call, tuple(kept), tuple(roles))
 
-    def _neighbours(self, way: _Way) -> Iterator[PlayedCall]:
+    def _stopped(self, way: _Way) -> Iterator[PlayedCall]:
+        """What is stopped without the way: its dangerous neighbours, and other calls of the run."""
         for kind, value in way.about:
             path = PurePosixPath(value)
             for near in NEAR[kind]:
                 other = near.format(value=value, folder=path.parent, name=path.name)
                 fields = _replaced(self._call.fields, value, other)
-                if fields != self._call.fields:
-                    yield PlayedCall("", self._call.stage, fields)
+                call = PlayedCall("", self._call.stage, fields)
+                if fields != self._call.fields and not self._judged(self._policy, call).proceeds:
+                    yield call
+        yield from self._others
+
+    @cached_property
+    def _others(self) -> list[PlayedCall]:
+        """The last refused calls of the run that are refused now, too: the same for every way."""
+        own = self._call
+        stopped = [one for one in self._history if one.stopped and one.stage is own.stage]
+        others = [one for one in stopped if one.fields != own.fields][-OTHERS:]
+        return [one for one in others if not self._judged(self._policy, one).proceeds]
 
     def _laid(self, way: _Way) -> CompiledPolicy | None:
         try:
