@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "assets" / "demo.svg"
-SHOWN = ("approval", "runaway")
+SHOWN = ("wipe", "hijacked", "runaway")
 """The scenes that are drawn."""
 
 STYLES = {
