@@ -8,8 +8,12 @@ import msgspec
 
 from stanchion.guards.secrets.index import FILE, WEIGHED, RuleLine, SecretRule
 from stanchion.guards.secrets.validators import VALIDATORS
+from stanchion.guards.secrets.weights import ALONE
 from stanchion.readings.scan import Pattern
 
+EACH = "{maker}"
+"""What stands in a pattern for the name of any maker that tells by itself."""
+MAKERS = sorted(ALONE)
 FOLDER = Path(__file__).resolve().parents[1] / "src/stanchion/guards/secrets"
 
 
@@ -23,7 +27,7 @@ def files() -> dict[str, str]:
 def read_rule(text: str) -> SecretRule:
     """The rule of a file; `ValueError` says what is wrong with it."""
     try:
-        rule = msgspec.convert(tomllib.loads(text), SecretRule)
+        rule = msgspec.convert(tomllib.loads(text.replace(EACH, "|".join(MAKERS))), SecretRule)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ValueError(f"the rule cannot be read: {error}") from None
     if rule.validator and rule.validator not in {*VALIDATORS, WEIGHED}:
@@ -52,7 +56,12 @@ def _line(rule: SecretRule) -> RuleLine:
     pattern.check()
     head = pattern.head
     bare = msgspec.structs.replace(rule, title="", also=(), hits=(), misses=())
-    windows = tuple([(literal.decode("latin-1"), follow) for literal, follow in pattern.windows])
+    # So many names are more than the search for windows goes into.
+    windows = (
+        tuple([(maker, "") for maker in MAKERS])
+        if "|".join(MAKERS) in rule.pattern
+        else tuple([(literal.decode("latin-1"), follow) for literal, follow in pattern.windows])
+    )
     if head is None:
         return RuleLine(bare, pattern.shortest, pattern.reach, windows=windows)
     literals = tuple(sorted([literal.decode("latin-1") for literal in head.literals]))

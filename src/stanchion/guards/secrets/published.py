@@ -39,8 +39,13 @@ _FOR_BROWSERS: Final = regex(
 )
 """How values begin that pages show to everybody who opens them; a rule of its own knows when
 Google's are more."""
-_BY_FORMAT: Final = regex(r"pk\.eyJ[\w-]+\.[\w-]+")
-"""Mapbox's public tokens: an object with the user's name, which a secret one begins otherwise."""
+_BY_FORMAT: Final = regex(
+    r"pk\.eyJ[\w-]+\.[\w-]+|"
+    r"eyJ[\w-]+\.(?:eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lI[\w-]{0,48}|"
+    r"eyJzb21lIjoicGF5bG9hZCJ9)\.[\w-]*"
+)
+"""Mapbox's public tokens: an object with the user's name, which a secret one begins otherwise; web
+tokens that say what those of jwt.io and PyJWT's page say, whoever signs them."""
 _AFTER: Final = {"9": "0", "0": "a", "z": "0"}
 """What people write next where a row of digits or letters ends."""
 LEAST: Final = 10

@@ -47,7 +47,7 @@ NUMBERED: Final = regex(
     r"[A-Za-z]+\d*|\d+[A-Za-z]*|[vV]\d+[a-z]\d+|[A-Za-z]{1,6}\d{1,4}[A-Za-z]{1,8}"
 )
 """A word, a number, or a word with a number before, behind or in it."""
-CAMEL: Final = regex(r"[A-Za-z]?[a-z]*\d{0,4}(?:[A-Z][a-z]{2,}\d{0,3}){2,}")
+CAMEL: Final = regex(r"[A-Za-z]?[a-z]*\d{0,5}(?:[A-Z][a-z]{2,}\d{0,3}){2,}")
 """Words one after another, as names in code are."""
 NEIGHBOURS: Final = regex(r"[A-Z]{2}")
 HEXADECIMAL: Final = regex(r"(?=.*\d)(?=.*[A-Fa-f])[0-9A-Fa-f]{16,}")

@@ -33,6 +33,7 @@ _HEADER: Final = regex(
 )
 _SAID: Final = regex(r"(?i)\b(?:is|are|was|now|to|ist|lautet|est|es|sind)\b[\s\"'`*:]*$")
 _ASSIGNED: Final = regex(r"[:=|>,][\s\"'`\\({\[@*]*$")
+_CALLED: Final = regex(r"\([\"'`]$|[?&][\w-]{1,24}=$")
 _QUOTE: Final = regex(r"[\"'`]$")
 _SIGN: Final = regex(r"[^\w.-]")
 _HEX: Final = regex(r"(?:0x)?[0-9A-Fa-f]+")
@@ -47,8 +48,8 @@ _PLAIN: Final = regex(
 )
 """What is something else: an address, a version, a date, a number, a word, a hash with its name, a
 reference."""
-_OTHER: Final = regex(r"(?i)^[a-z_][\w.]*=[^=]|passw|token|secret|(?:^|[_-])key")
-"""What names itself is a name, and what assigns is code."""
+_OTHER: Final = regex(r"(?i)^[a-z_][\w.]*=[^=]|passw|token|secret|(?:^|[_-])key|a-z|0-9[\]_/-]")
+"""What names itself is a name, what assigns is code, and ranges of characters are a pattern."""
 _WORD: Final = regex(r"[A-Z]?[a-z]{4,}|[A-Z]{4,}")
 _PAIRS: Final = (
     "thheineranreonatenndtiesorteofedisitalarsttontngsehaasouiolevecomedehiriroicneearacelichllbema"
@@ -63,15 +64,16 @@ _COMMON: Final = frozenset([_PAIRS[at : at + 2] for at in range(0, len(_PAIRS), 
 """Two letters that often stand side by side in words."""
 
 
-_INSIDE: Final = regex(r"(?:\w/|:[\w-]*:)[^\s\"'=?&]*:$")
-"""What stands in the middle of a longer name, as that of a resource or of an image."""
+_INSIDE: Final = regex(r"(?:\w/|:[\w-]*:)[^\s\"'=?&]*:$|<\w[^<>]*\skey=[\"'{`]*$")
+"""What stands in the middle of a longer name, as that of a resource or of an image, or names an
+element of a page."""
 
 
 def weighed(before: str, value: str) -> bool:
     """Whether a value is a secret, given what stands before it: a name, and what is between them.
     What is remembered of a name is asked first."""
     before = before[-LONG_NAME:]
-    promise, against, human = promised(before)
+    promise, against, human, maker = promised(before)
     if (
         promise <= 0
         or against <= w.UNLIKELY
@@ -83,35 +85,40 @@ def weighed(before: str, value: str) -> bool:
         return False
     if CODE.search(value) is not None or _OTHER.search(value) is not None or phrase(value):
         return False
-    return promise + _between(before) + looks(value, human, promise) >= w.ENOUGH
+    return promise + _between(before, maker) + looks(value, human, promise) >= w.ENOUGH
 
 
 @lru_cache(4_096)
-def promised(name: str) -> tuple[float, float, bool]:
-    """How much a name promises a secret, what of it speaks against one, and whether it is one that
-    people choose."""
+def promised(name: str) -> tuple[float, float, bool, bool]:
+    """How much a name promises a secret, what of it speaks against one, whether it is one that
+    people choose, and whether a maker of keys is named."""
     words = [word.lower() for word in _NAME.findall(name)]
     words = [
         found for word, following in pairwise([*words, ""]) for found in _read(word, following)
     ]
     best, at = 0.0, -1
     for place, word in enumerate(words):
-        if word in w.NAMES and w.NAMES[word] >= best:
-            best, at = w.NAMES[word], place
+        promise = w.NAMES.get(word, w.BY_MAKER if word in w.ALONE else 0.0)
+        if promise and promise >= best:
+            best, at = promise, place
     if at < 0:
-        return 0.0, 0.0, False
+        return 0.0, 0.0, False, False
     more = max([w.MORE.get(word, 0.0) for word in words[max(0, at - 3) : at]], default=0.0)
+    maker = not w.MAKERS.isdisjoint(words[max(0, at - 3) : at + 4])
+    if maker and words[at] not in w.ALONE:
+        more = max(more, w.OF_MAKER)
     against = min(
         [w.AGAINST.get(word, 0.0) for word in words[max(0, at - 3) : at + 3]], default=0.0
     )
-    return best + more + against, against, words[at] in w.HUMAN
+    return best + more + against, against, words[at] in w.HUMAN, maker
 
 
 def _read(word: str, following: str) -> list[str]:
     """A word of a name, and what it is at its end or with the one behind it."""
-    if following and word + following in w.NAMES:
-        return [word, word + following]
-    if word in w.NAMES or word in w.AGAINST:
+    joined = word + following
+    if following and (joined in w.NAMES or joined in w.MAKERS):
+        return [word, joined]
+    if word in w.NAMES or word in w.AGAINST or word in w.MAKERS:
         return [word]
     word = word.rstrip("0123456789")
     if word in w.NAMES:
@@ -120,10 +127,12 @@ def _read(word: str, following: str) -> list[str]:
     return [word.removesuffix(end), end] if end else [word]
 
 
-def _between(before: str) -> float:
+def _between(before: str, maker: bool) -> float:
     quoted = w.QUOTED if _QUOTE.search(before) else 0.0
     if _HEADER.search(before):
         return w.BETWEEN["header"]
+    if maker and _CALLED.search(before):
+        return w.BETWEEN["called"] + quoted
     if _SAID.search(before):
         return w.BETWEEN["said"] + quoted
     return (w.BETWEEN["assigned"] if _ASSIGNED.search(before) else w.BETWEEN["beside"]) + quoted

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.word_lists import in_order, listed, sections
 
 ENOUGH: Final = 4.0
 
@@ -54,6 +54,14 @@ MORE: Final = _weights(
     }
 )
 """What another word adds to one of those."""
+_MAKERS: Final = sections(__package__, "makers.txt")
+ALONE: Final = _MAKERS["alone"]
+MAKERS: Final = ALONE | _MAKERS["named"]
+"""Who issues keys, and whose name alone says that a key of theirs stands beside it."""
+BY_MAKER: Final = 2.0
+"""What the name of a maker promises by itself."""
+OF_MAKER: Final = 1.5
+"""What it adds to another name."""
 AGAINST: Final = _weights(
     {
         -0.5: "storage",
@@ -66,18 +74,18 @@ AGAINST: Final = _weights(
         ),
         -4.0: (
             "public pub publishable hash hashed sha sha1 sha256 sha512 md5 checksum checksums "
-            "digest integrity commit page next cursor continuation continue tokenizer size "
-            "length count hint placeholder foreign sort cache partition idempotency fingerprint "
-            "kid thumbprint arn algorithm ttl regex pattern example etag sealed csrf xsrf "
-            "request anon sync resume authenticity socket search color colors sitekey invalid "
-            "wrong fake bogus malformed dummy non matching mismatched"
+            "digest integrity commit page pagination scroll marker next cursor continuation "
+            "continue tokenizer size length count hint placeholder foreign sort cache partition "
+            "idempotency fingerprint kid thumbprint arn algorithm ttl regex pattern example etag "
+            "sealed csrf xsrf request anon sync resume authenticity socket search color colors "
+            "sitekey invalid wrong fake bogus malformed dummy non matching mismatched"
         ),
     }
 )
 """What a word of the name says against it."""
-BETWEEN: Final = {"header": 1.5, "assigned": 0.5, "said": 0.25, "beside": -0.75}
-"""Where a value stands: in a header of credentials, behind a sign, behind a word such as `is`,
-behind a blank."""
+BETWEEN: Final = {"header": 1.5, "called": 1.5, "assigned": 0.5, "said": 0.25, "beside": -0.75}
+"""Where a value stands: in a header of credentials, in a maker's call or address, behind a sign,
+behind a word such as `is`, behind a blank."""
 QUOTED: Final = 0.25
 
 LONG: Final = ((24, 1.0), (20, 0.75), (16, 0.25), (12, 0.0), (0, -0.5))
