@@ -220,7 +220,8 @@ class Judge:
                 yield SqlCharge("function", (one.at, name, what))
         for name in one.unknown if only_reads else ():
             if name not in self._allowed_functions:
-                why = f"it calls `{name}`, and nobody knows what that does"
+                line = f"`allow_functions: [{name}]` if it only computes"
+                why = f"nobody has said what `{name}` does ({line})"
                 yield SqlCharge("unclear", (one.at, why))
         for name in one.calls if denied.exact or denied.globs else ():
             if name in denied or name.rpartition(".")[2] in denied:
