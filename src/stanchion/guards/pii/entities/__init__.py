@@ -18,6 +18,7 @@ from stanchion.guards.pii.entities import (
     india,
     network,
     northern_europe,
+    people,
     phones,
     places,
     southern_europe,
@@ -30,7 +31,7 @@ from stanchion.guards.pii.entity import PersonalEntity
 FAMILIES: Final = (
     cards, banking, crypto, united_states, united_kingdom, germany, southern_europe,
     northern_europe, western_europe, americas, australia, asia, india, africa, contact, network,
-    dates, phones, places,
+    dates, phones, places, people,
 )  # fmt: skip
 
 ENTITIES: Final[dict[str, PersonalEntity]] = {
