@@ -23,7 +23,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp test-agents soak measure faults mutants clean
+.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom release-check lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp test-agents soak measure faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -83,12 +83,15 @@ lock: .venv-build/.made ## find versions of all development packages anew, and w
 		--python-version 3.11 --no-annotate --custom-compile-command 'make lock' \
 		--no-emit-package stanchion-guard --no-emit-package stanchion-lab - -o constraints.txt
 
+release-check: sbom ## check what was built: metadata, licences, empty environments, the README's commands
+	@.venv-build/bin/python -m tools.release
+
 extras: .venv-build/.made ## try whether all extras can be installed together
 	@.venv-build/bin/python -m tools.extras .venv-build/bin/uv
 
 .venv-build/.made: Makefile constraints.txt
 	@$(PYTHON) -m venv .venv-build
-	@.venv-build/bin/python -m pip install -qq --disable-pip-version-check --no-input -c constraints.txt hatchling uv==0.13.8
+	@.venv-build/bin/python -m pip install -qq --disable-pip-version-check --no-input -c constraints.txt hatchling twine uv==0.13.8
 	@touch $@
 
 test-pythons: .venv/.made ## run the tests on every Python that is claimed and here (PATHS="tests/kernel" for some)

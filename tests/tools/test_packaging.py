@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tools import pythons, sbom
+from tools import pythons, release, sbom
 from tools.extras import Extras, complaints, declared
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -179,3 +179,26 @@ def test_every_python_that_is_claimed_is_looked_for(tmp_path: Path) -> None:
     assert pythons.interpreter(
         "3.13", str(Path(sys.executable).parent), tmp_path / "none"
     ) is None or sys.version_info >= (3, 13)
+
+
+def test_the_readme_has_a_check_that_a_release_plays() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    ((command, status),) = release.CHECK.findall(readme)
+    assert command.startswith("stanchion check --policy policy.yaml")
+    assert status == "3"
+
+
+def test_a_release_has_one_version_and_a_heading_for_it() -> None:
+    assert release.versions() == PROJECT["project"]["version"]
+
+
+def test_a_release_is_refused_by_what_a_command_says(tmp_path: Path) -> None:
+    with pytest.raises(release.Failed, match="ended with 3"):
+        release.run(sys.executable, "-c", "raise SystemExit(3)", where=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("licence", "fine"), [("MIT License", True), ("Apache-2.0", True), ("AGPL-3.0-only", False)]
+)
+def test_a_licence_that_asks_for_more_is_named(licence: str, fine: bool) -> None:
+    assert (release.LICENCES.search(licence) is not None) == fine
