@@ -90,7 +90,6 @@ def test_a_chart_of_costs_has_a_floor_for_every_ratio() -> None:
     found = [
         Row("all calls: by hand"),
         Row("all calls: memory", ratio=3.0),
-        Row("all calls: Hyperscan", ratio=9.0),
     ]
     (group,) = cost_picture.bars(
         [Section("packs", "", [*found, Row("other"), Row("other: more", ratio=2.0)])]
@@ -114,5 +113,5 @@ def test_the_page_of_costs_tells_the_figures_of_the_chart() -> None:
     page = (ROOT / "docs/explanation/cost.md").read_text("utf-8")
     sections = msgspec.json.decode(cost_picture.FIGURES.read_bytes(), type=list[Section])
     told = {bar.name: bar.times for group in cost_picture.bars(sections) for bar in group}
-    for name in ("all calls: memory, core", "all calls: on disk, core"):
+    for name in ("all calls: memory", "all calls: on disk"):
         assert f"{told[name]:.1f}" in page

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from stanchion.readings.scan.hyper import installed
 from stanchion_lab.bench.packs import hand
 from stanchion_lab.bench.packs.agent33 import agent33, by_hand
-from stanchion_lab.bench.packs.engines import CORE, HYPERSCAN, choose, engines, sought
+from stanchion_lab.bench.packs.engines import choose, sought
 from stanchion_lab.bench.packs.frames import counted, frames
 from stanchion_lab.bench.packs.grown import grown
 from stanchion_lab.bench.packs.hand import MOST_CHARS, MOST_STEPS, Bare, Hand, Scan
@@ -42,7 +41,7 @@ def own_sessions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def scan() -> Scan:
-    return Scan(sought("default", choose("default", CORE)))
+    return Scan(sought("default", choose("default")))
 
 
 def ratios(section: Section) -> dict[str, float]:
@@ -64,17 +63,17 @@ def test_guardrails_are_measured_beside_their_guards() -> None:
 
 @pytest.mark.usefixtures("own_sessions")
 def test_a_pack_is_measured_beside_the_floor() -> None:
-    section = measured("default", LITTLE, [CORE])
+    section = measured("default", LITTLE)
     assert "our own few" in section.note
     found = ratios(section)
     for place in ("memory", "on disk"):
         for kind in ("", ", async"):
-            assert found[f"calls up to 80 characters: {place}, core{kind}"] > 0
-            assert found[f"all calls: {place}, core{kind}"] > 0
-        assert found[f"call and result: {place}, core"] > 0
-    assert found["texts over 2,000 characters: memory, core"] > 0
+            assert found[f"calls up to 80 characters: {place}{kind}"] > 0
+            assert found[f"all calls: {place}{kind}"] > 0
+        assert found[f"call and result: {place}"] > 0
+    assert found["texts over 2,000 characters: memory"] > 0
     for what in ("call", "result"):
-        assert f"{what}: disk adds to memory, core" in found
+        assert f"{what}: disk adds to memory" in found
     assert len([row for row in section.rows if row.cost is not None]) == len(section.rows)
 
 
@@ -182,25 +181,6 @@ def test_the_floor_keeps_a_chain_of_records(scan: Scan) -> None:
     first, second = floor.records
     assert json.loads(second)["prev"] == sha256(first).hexdigest()
     assert TOKEN.encode() not in second
-
-
-@pytest.mark.skipif(not installed(), reason="Hyperscan is not installed")
-def test_both_engines_are_measured_in_one_process() -> None:
-    assert engines() == [CORE, HYPERSCAN]
-    slow, fast = choose("default", CORE), choose("default", HYPERSCAN)
-    assert (slow.engine, fast.engine) == ("re2", "hyperscan")
-    slow.scan("x" * 100_000)
-    assert slow.engine == "re2"
-
-
-@pytest.mark.skipif(not installed(), reason="Hyperscan is not installed")
-def test_the_floor_finds_the_same_with_hyperscan(scan: Scan) -> None:
-    found = sought("default", choose("default", CORE))
-    few = [one for one in found if not one.words or b"ghp_" in one.words]
-    fast = Scan(few, hyperscan=True)
-    for text in (TOKEN, CARD, "nothing to see"):
-        assert bool(fast.find(text)) == bool(scan.find(text)), text
-    assert fast.find(f"a {TOKEN}")
 
 
 @pytest.mark.parametrize("pack", ["default", "strict", "coding-agent"])

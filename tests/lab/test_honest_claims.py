@@ -18,7 +18,6 @@ from stanchion_lab.measuring.traces import Reply, Step, play, session_of, steps_
 
 FOLDER = Path(os.environ.get(VARIABLE, "corpora"))
 FILES = {"honest_sessions.jsonl": session_of, "benign_traces.jsonl": steps_of}
-ALL = ["tests", "lint", "files", "contents", "commands", "versions"]
 
 pytestmark = pytest.mark.skipif(
     not all((FOLDER / name).is_file() for name in FILES),
@@ -55,9 +54,3 @@ def test_by_default_nothing_more_is_held_up_than_claims_about_tests() -> None:
     before, now = disturbed(refuted=None), disturbed()
     assert now == before
     assert set(now) <= {"evidence.unfounded"}
-
-
-def test_where_everything_needs_evidence_few_are_asked_for_it() -> None:
-    found = disturbed(proven=ALL)
-    assert found["evidence.refuted"] == found["evidence.ill_typed"] == 0
-    assert found["evidence.unproven"] <= 6

@@ -34,13 +34,12 @@ def render() -> str:
 
 
 def bars(sections: Sequence[Section]) -> list[list[Bar]]:
-    """The rows that are drawn, in groups, each with its floor first; of scanners only that of the
-    core install."""
+    """The rows that are drawn, in groups, each with its floor first."""
     groups: list[list[Bar]] = []
     for row in [row for section in sections for row in section.rows]:
         if row.ratio is None:
             groups.append([Bar(row.name, 1.0, True)])
-        elif row.name.startswith(SHOWN) and "Hyperscan" not in row.name and groups:
+        elif row.name.startswith(SHOWN) and groups:
             groups[-1].append(Bar(row.name, row.ratio, False))
     found = [group for group in groups if len(group) > 1]
     if not found:

@@ -15,7 +15,6 @@ from stanchion.policy.compiled import CompiledPolicy, GuardSeat, closest
 from stanchion.policy.ladder import lesser_at
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.schema import PolicyFile
-from stanchion.policy.sealed import ScanCache
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.values import Places
@@ -113,16 +112,14 @@ def beside(seat: GuardSeat) -> GuardSeat | None:
 
 
 class Home:
-    """A shield's own places, and where it keeps compiled patterns."""
+    """A shield's own places."""
 
-    def __init__(self, own: Places, kept: ScanCache, prepares: bool = True) -> None:
+    def __init__(self, own: Places, prepares: bool = True) -> None:
         self._own = own
-        self._kept = kept
         self._prepares = prepares
 
     def policy(self, policy: CompiledPolicy) -> CompiledPolicy:
-        """The same policy, hash included, whose guards keep agents off these places and take what
-        they compile from there.
+        """The same policy, hash included, whose guards keep agents off these places.
 
         The places are no part of the hash: it says what a policy means, and that is the same on
         every host.
@@ -141,6 +138,6 @@ class Home:
         are."""
         preparing = having(guard, "prepare") if self._prepares else None
         if preparing is not None:
-            preparing.prepare(self._kept)
+            preparing.prepare()
         wanting = having(guard, "told")
         return guard if wanting is None else wanting.told(self._own)

@@ -221,13 +221,12 @@ class Shield(Shielding, ByPeople):
 
     def _at_home(self, policy: CompiledPolicy) -> Home:
         from stanchion.policy.bind_guards import Home
-        from stanchion.policy.sealed import ScanCache
-        from stanchion.runtime.standing.places import own_places, state_or_none
+        from stanchion.runtime.standing.places import own_places
 
         own = own_places(
             self.store, self.journal, policy.files, os.environ, self._post, self._folder
         )
-        return Home(own, ScanCache(state_or_none(os.environ)), self._prepares)
+        return Home(own, self._prepares)
 
     @property
     def tenant(self) -> str:

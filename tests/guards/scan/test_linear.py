@@ -39,7 +39,7 @@ def scan(scanner: Scanner, text: str) -> list[Hit]:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_twice_the_text_costs_no_more_than_twice_the_steps(name: str) -> None:
-    scanner = Scanner([pattern for _, pattern in indexed()], "re2")
+    scanner = Scanner([pattern for _, pattern in indexed()])
     text = TEXTS[name]
     scan(scanner, text)
 
@@ -73,7 +73,7 @@ DENSE: Final = dense()
 @pytest.mark.parametrize("name", DENSE)
 def test_a_text_of_windows_is_read_and_not_walked_from_window_to_window(name: str) -> None:
     patterns = [pattern for _, pattern in indexed()]
-    scanner = Scanner(patterns, "re2")
+    scanner = Scanner(patterns)
     text = DENSE[name]
     scanner.scan(text)
     steps = steps_of(lambda: scanner.scan(text))
@@ -85,7 +85,7 @@ def test_what_is_left_out_on_the_way_is_found_all_the_same() -> None:
     nothing more: the last ones come when there are no more rounds."""
     patterns = [Pattern(f"{word}[0-9]{{3}}") for word in WORDS]
     text = "".join([f"{word}x{word}000" * 4 + f" {word}000" * (IDLE + MOST) for word in WORDS])
-    told = [hit[:3] for hit in scan(Scanner(patterns, "re2"), text)]
+    told = [hit[:3] for hit in scan(Scanner(patterns), text)]
     every = [
         (number, match.left, match.right)
         for number, pattern in enumerate(patterns)
@@ -103,12 +103,12 @@ def test_no_more_windows_are_looked_at_however_long_the_text_is() -> None:
 
 
 def test_a_pattern_that_matches_everywhere_is_found_everywhere_once() -> None:
-    scanner = Scanner([Pattern("[0-9a-f]{8}")], "re2")
+    scanner = Scanner([Pattern("[0-9a-f]{8}")])
     assert len(scan(scanner, "0123456789abcdef" * 64)) == 16 * 64 - 7
 
 
 def test_texts_are_scanned_together() -> None:
     """A thousand short texts cost one pass, not a thousand."""
-    scanner = Scanner([Pattern(r"\b(AKIA[A-Z0-9]{16})\b")], "re2")
+    scanner = Scanner([Pattern(r"\b(AKIA[A-Z0-9]{16})\b")])
     texts = [f"row {number}" for number in range(1_000)]
     assert steps_of(lambda: scanner.scan_joined(JoinedTexts(texts))) < 1_200

@@ -64,12 +64,12 @@ def test_what_cannot_be_scanned_for_is_refused(pattern: str, says: str) -> None:
 def test_the_syntax_means_what_it_means_to_re2(
     pattern: str, text: str, spans: list[tuple[int, int]]
 ) -> None:
-    found = sorted((hit.start, hit.end) for hit in Scanner([Pattern(pattern)], "re2").scan(text))
+    found = sorted((hit.start, hit.end) for hit in Scanner([Pattern(pattern)]).scan(text))
     assert found == spans
 
 
 def test_a_block_is_found_from_its_opening_to_its_closing() -> None:
-    scanner = Scanner([Pattern(PEM, block=True)], "re2")
+    scanner = Scanner([Pattern(PEM, block=True)])
     block = "-----BEGIN RSA KEY-----\nabc\ndef\n-----END RSA KEY-----"
     assert [(hit.start, hit.end) for hit in scanner.scan(f"x {block} y {block}")] == [
         (2, 2 + len(block)),
@@ -81,7 +81,7 @@ def test_a_block_is_found_from_its_opening_to_its_closing() -> None:
 
 
 def test_a_block_whose_inside_is_bounded_by_a_set_ends_there() -> None:
-    scanner = Scanner([Pattern("<<[a-z\n]*>>", block=True)], "re2")
+    scanner = Scanner([Pattern("<<[a-z\n]*>>", block=True)])
     assert [(hit.start, hit.end) for hit in scanner.scan("<<ab\nc>> <<a1b>>")] == [(0, 8)]
 
 
@@ -93,7 +93,7 @@ def test_what_is_not_open_any_more_is_found_whatever_follows(
     """Matches that begin before the open place end in the text, and are the same with more text
     behind it, unless they end where the text does."""
     try:
-        scanner = Scanner([Pattern(pattern)], "re2")
+        scanner = Scanner([Pattern(pattern)])
     except PatternError:
         return
     at = scanner.open_at(text)
@@ -108,7 +108,7 @@ def test_what_is_not_open_any_more_is_found_whatever_follows(
 
 @pytest.mark.parametrize("size", [0, 1, 5, 30])
 def test_ordinary_words_are_not_held_back(size: int) -> None:
-    scanner = Scanner([Pattern(r"\b(AKIA[A-Z0-9]{16})\b"), Pattern(PEM, block=True)], "re2")
+    scanner = Scanner([Pattern(r"\b(AKIA[A-Z0-9]{16})\b"), Pattern(PEM, block=True)])
     text = "the quick brown fox " * size
     assert scanner.open_at(text) == len(text)
     assert scanner.open_at(f"{text}AKI") == len(text)

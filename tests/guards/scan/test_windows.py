@@ -17,7 +17,7 @@ from stanchion.readings.joined import flat
 from stanchion.readings.scan import Pattern, Scanner
 from stanchion.readings.scan.window_sieve import WALKED, WindowSieve
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
-from tests.guards.scan.test_engines import made
+from tests.guards.scan.test_scanner import made
 from tests.guards.steps import steps_of
 from tests.properties.examples import sample
 
@@ -75,7 +75,7 @@ def test_all_shipped_rules_have_windows() -> None:
 
 def test_an_honest_text_is_hardly_stopped_at() -> None:
     """Words that stand in honest texts again and again do not make each of them costly."""
-    scanner = Scanner([pattern for _, pattern in indexed()], "re2")
+    scanner = Scanner([pattern for _, pattern in indexed()])
     scanner.prepare()
     text = HONEST * 16
     scanner.scan(text)

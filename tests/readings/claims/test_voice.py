@@ -6,7 +6,6 @@ import pytest
 
 from stanchion.guards.evidence.claims import claims
 from stanchion.readings.claims.clauses import own_words
-from stanchion.readings.claims.sentences import said_in
 
 SPOKEN = [
     "{}",
@@ -35,11 +34,11 @@ SHOWN = [
     "It printed:\n\n    $ make\n\n    {}",
     "- It printed:\n\n      {}",
 ]
-SAYS = ["All tests pass.", "notes.txt has 13 lines."]
+SAYS = ["All tests pass.", "ruff is clean."]
 
 
 def says(text: str) -> bool:
-    return bool(claims(text)) or bool(said_in(text))
+    return bool(claims(text))
 
 
 @pytest.mark.parametrize("said", SAYS)

@@ -1,5 +1,4 @@
-"""Scanning: ten patterns beside a thousand, both engines beside the bare one, and texts that are
-meant to hurt."""
+"""Scanning: ten patterns beside a thousand, and texts that are meant to hurt."""
 
 from __future__ import annotations
 
@@ -10,9 +9,7 @@ from typing import Any, Final
 from stanchion.guards.secrets import Secrets
 from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
 from stanchion.readings import read
-from stanchion.readings.joined import flat
 from stanchion.readings.scan import Pattern, Scanner
-from stanchion.readings.scan.hyper import compiled, installed
 from stanchion_lab.bench.measure import compare
 from stanchion_lab.bench.table import Effort, Section, rows_of
 
@@ -26,21 +23,15 @@ WORDS: Final = (
 
 
 def scanning(effort: Effort) -> Section:
-    """What 64 KB cost; the bare engine scans the same patterns and does not say where they are."""
+    """What 64 KB cost."""
     text = (WORDS * (SIZE // len(WORDS) + 1))[:SIZE]
     few, many = (
         [_pattern(number) for number in range(FEW)],
         [_pattern(number) for number in range(MANY)],
     )
     contenders: dict[str, Callable[[], object]] = {}
-    if installed():
-        sieve = compiled(many)[0]
-        flattened = flat(text)
-        contenders["1,000 patterns, the bare Hyperscan"] = lambda: sieve.regions(flattened)
-        contenders["10 patterns, Hyperscan"] = _scanning(Scanner(few, "hyperscan"), text)
-        contenders["1,000 patterns, Hyperscan"] = _scanning(Scanner(many, "hyperscan"), text)
-    contenders["10 patterns, RE2"] = _scanning(Scanner(few, "re2"), text)
-    contenders["1,000 patterns, RE2"] = _scanning(Scanner(many, "re2"), text)
+    contenders["10 patterns"] = _scanning(Scanner(few), text)
+    contenders["1,000 patterns"] = _scanning(Scanner(many), text)
     costs = compare(contenders, max(2, effort.rounds // 4), max(5, effort.calls // 40))
     note = "64 KB of text; ratios are to the first row"
     return Section("scanning for patterns", note, rows_of(costs, next(iter(contenders))))
@@ -50,13 +41,13 @@ def hostile(effort: Effort) -> Section:
     """Texts of 512 KB and 1 MB beside each other: twice the text costs twice as much, whatever it
     is made of."""
     patterns = [_pattern(number) for number in range(MANY)]
-    scanner = Scanner(patterns, "hyperscan" if installed() else "re2")
+    scanner = Scanner(patterns)
     contenders: dict[str, Callable[[], object]] = {}
     for name, text in _texts(1 << 20).items():
         contenders[f"{name}, 512 KB"] = _scanning(scanner, text[: 1 << 19])
         contenders[f"{name}, 1 MB"] = _scanning(scanner, text)
     costs = compare(contenders, 2, 2)
-    note = f"1,000 patterns by {scanner.engine}; ratios are to the first row"
+    note = "1,000 patterns; ratios are to the first row"
     return Section("scanning long texts", note, rows_of(costs, next(iter(contenders))))
 
 
@@ -87,7 +78,7 @@ def secrets(effort: Effort) -> Section:
     costs |= compare({"64 KB, nothing in them": lambda: guard.judge(read(long))}, 2, 10)
     return Section(
         "the secrets guard",
-        "without the engine around it, by RE2",
+        "without the engine around it",
         rows_of(costs, "a call, nothing in it"),
     )
 

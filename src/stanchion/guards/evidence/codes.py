@@ -40,15 +40,7 @@ CODES: Final = declare(
         ),
         "evidence.refuted": Words(
             "the text says that {}, but {}",
-            "say what was observed, or put it right and look again, and then repeat this step",
-        ),
-        "evidence.unproven": Words(
-            "the text says that {}, but nothing that was observed since the last change shows it",
-            "get {1} as a command of its own, or leave the statement out",
-        ),
-        "evidence.ill_typed": Words(
-            "the text says that {}, which cannot be so: {}",
-            "say something that can be checked, or leave it out",
+            "say what came of them, or put it right and run them again, and then repeat this step",
         ),
     }
 )

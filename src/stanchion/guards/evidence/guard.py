@@ -13,9 +13,7 @@ from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
 from stanchion.guards.evidence.files import SCRATCH, Public
-from stanchion.guards.evidence.observed import CallEvidence, Observing, learnt_from, observing_by
 from stanchion.guards.evidence.outcome import FAILED as UNPASSED, NONE, PASSED
-from stanchion.guards.evidence.seen import Kind as Spoken, Learnt, wrong_in
 from stanchion.guards.evidence.steps import KnownSteps, StepReader, WorkStep, steps_by
 from stanchion.guards.evidence.tables import USUAL
 from stanchion.guards.evidence.targets import Branches, CheckedOut, judged, targets_of
@@ -36,7 +34,7 @@ from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Glob, More, On, PlainActionName, Shorter
+from stanchion.kernel.option import ACTIONS, Glob, On, PlainActionName, Shorter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import say
@@ -78,15 +76,10 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     """The action for handing on changed code that has not been linted without findings since the
     change; `null` switches the check off."""
     claims: PlainActionName | None = "retry"
-    """The action for a claim of a kind in `proven` that nothing observed shows; `null` judges no
-    claims at all."""
+    """The action for a claim that tests pass or a linter finds nothing which no run of them shows;
+    `null` judges no claims at all."""
     refuted: PlainActionName | None = "block"
-    """The action for a claim of any kind that speaks against what was observed, or that cannot be
-    so; `null` switches the check off."""
-    proven: More[tuple[Spoken, ...]] = ("tests", "lint")
-    """The kinds of claims that need evidence: `tests`, `lint`, `files` (there or not), `contents`
-    (lines, bytes, texts, SHA-256), `commands` (how one ended), `versions`. Claims of other kinds
-    stand unless they are refuted."""
+    """The action for such a claim where the last run failed; if absent, that of `claims`."""
     review: PlainActionName | None = None
     """The action for merging changes that no reviewer has approved as they are; if absent, reviews
     do not count."""
@@ -188,13 +181,6 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     def _steps(self) -> StepReader:
         return steps_by(self._known)
 
-    @cached_property
-    def _observing(self) -> Observing | None:
-        """What sees that claims are judged by; nothing, where none are but those about tests and
-        linters."""
-        judged = self.refuted is not None or not {"tests", "lint"}.issuperset(self.proven)
-        return observing_by(self._known) if self.claims is not None and judged else None
-
     said: ClassVar[PolicySaid] = UNSAID
     scoped = keep_said
     home: ClassVar[str] = ""
@@ -261,8 +247,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         steps = reading.of(self._steps)
         misplaced = self._misplaced(event) if isinstance(event, ToolCall) else None
         reviews = self.review is not None and event.run.role in self.reviewers
-        shown = None if self._observing is None else reading.of(self._observing)
-        if not steps and not reviews and (shown is None or not shown.matters):
+        if not steps and not reviews:
             return None if misplaced is None else Ruling(misplaced)
         before = WorkState.of(value)
         finding, work = self._after(event, steps, before)
@@ -270,8 +255,6 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             work = work.with_reviews(work.reviews.written(event.run.agent))
         if reviews:
             work = _reviewed(event, work)
-        if shown is not None:
-            work = _observed(event, reading, shown, work)
         finding = self._worst([misplaced, finding])
         if work == before:
             return None if finding is None else Ruling(finding)
@@ -368,10 +351,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             args = (words, _told(work, came, check))
             if came == UNPASSED and refuted is not None:
                 yield Finding(refuted, "evidence.refuted", args)
-            elif claim in self.proven and unproven is not None:
+            elif unproven is not None:
                 yield Finding(unproven, "evidence.unfounded", args)
-        if self._observing is not None:
-            yield from wrong_in(texts, work.seen, refuted, unproven, self.proven)
 
     @staticmethod
     def _worst(found: Sequence[Finding | None]) -> Finding | None:
@@ -401,20 +382,6 @@ def _seen_by(steps: list[WorkStep], work: WorkState) -> Iterator[tuple[WorkStep,
             work, sure = work.told(step), sure.told(step)
         elif step.what in ("test", "lint") and step.chain:
             sure = sure.checked(step.what == "lint", PASSED)
-
-
-def _observed(
-    event: ToolCall | ToolResult | Failure,
-    reading: Reading[Event],
-    shown: CallEvidence,
-    work: WorkState,
-) -> WorkState:
-    """What was seen once a call has begun or ended."""
-    seen = work.seen
-    if isinstance(event, ToolCall):
-        return work.with_seen(seen.began(event.id, shown.changes, shown.shows, shown.commands))
-    learnt = Learnt() if isinstance(event, Failure) else learnt_from(event, reading)
-    return work.with_seen(seen.ended(event.call, shown.changes, learnt))
 
 
 def _reviewed(event: ToolCall | ToolResult | Failure, work: WorkState) -> WorkState:

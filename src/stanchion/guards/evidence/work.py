@@ -17,7 +17,6 @@ from stanchion.guards.evidence.outcome import (
     shell_texts,
     status_in,
 )
-from stanchion.guards.evidence.seen import SeenState
 from stanchion.guards.evidence.steps import WorkStep
 from stanchion.guards.evidence.targets import ran_by
 from stanchion.readings.act import act_of
@@ -129,8 +128,7 @@ class WorkState(msgspec.Struct, frozen=True, array_like=True):
     changed. `pending` are calls that change code and have not ended, `named` what the last of them
     changes. `changes` counts the changes, and `reviews` says which of them were reviewed. `api` is
     the public interface that was changed last, and `documented` whether documentation was, since
-    work was last handed on. `seen` is what claims about files, commands and versions are judged
-    by."""
+    work was last handed on."""
 
     changed: str = ""
     tests: int = NONE
@@ -143,7 +141,6 @@ class WorkState(msgspec.Struct, frozen=True, array_like=True):
     reviews: Reviews = Reviews()
     api: str = ""
     documented: bool = False
-    seen: SeenState = SeenState()
 
     @classmethod
     def of(cls, value: Any) -> WorkState:
@@ -178,10 +175,6 @@ class WorkState(msgspec.Struct, frozen=True, array_like=True):
     def with_reviews(self, reviews: Reviews) -> WorkState:
         """The same with other reviews."""
         return self if reviews == self.reviews else msgspec.structs.replace(self, reviews=reviews)
-
-    def with_seen(self, seen: SeenState) -> WorkState:
-        """The same with what was seen by now."""
-        return self if seen is self.seen else msgspec.structs.replace(self, seen=seen)
 
     def began(self, call: str, steps: Sequence[WorkStep]) -> WorkState:
         """A call goes ahead."""

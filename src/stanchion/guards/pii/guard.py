@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import msgspec
 
@@ -119,7 +119,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
             raise ValueError("nothing acts on `salt`: set `pseudonyms: true`, or leave it out")
         _ = self._kinds
 
-    def prepare(self, _kept: Any) -> None:
+    def prepare(self) -> None:
         """Compile what is looked for, so that no call has to wait for it."""
         _ = self._reader.finder.sieve, finding(self._reader.finder.gate)
 

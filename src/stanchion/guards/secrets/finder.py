@@ -18,7 +18,7 @@ from stanchion.readings.cover import Cover
 from stanchion.readings.disguise.escapes import UnfoldedText, may_be_escaped, odd, unescaped_run
 from stanchion.readings.disguise.views import SHORTEST as SHORTEST_RUN, views_of
 from stanchion.readings.joined import JoinedTexts
-from stanchion.readings.scan import Hit, Hits, KeptScan, Pattern, Scanner, Seek
+from stanchion.readings.scan import Hit, Hits, Pattern, Scanner, Seek
 from stanchion.readings.texts import TextLeaf, TextSpan
 from stanchion.readings.word_lists import in_order, listed
 
@@ -126,10 +126,6 @@ class SecretFinder:
             self.seek.shortest, SHORTEST_RUN, SHORTEST_NAMED if self.named else SHORTEST_RUN
         )
         """Texts that are shorter, all of them together, have no secret."""
-
-    def use(self, kept: KeptScan) -> None:
-        """Take compiled patterns from there, if they are not compiled yet."""
-        self.seek.use(kept)
 
     @property
     def scanner(self) -> Scanner:

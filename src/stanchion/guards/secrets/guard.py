@@ -37,7 +37,7 @@ from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.readings import Reading
 from stanchion.readings.disguise.views import FORMS, LONGEST, last_run
-from stanchion.readings.scan import CONTEXT, KeptScan
+from stanchion.readings.scan import CONTEXT
 from stanchion.readings.texts import TextLeaf, TextSpan, Word, hiding
 
 __all__ = ["CODES", "Secrets"]
@@ -161,10 +161,9 @@ class Secrets(Struct, frozen=True, dict=True):
         ]
         return finder(Sought(self.kinds, self.without, tuple(own)))
 
-    def prepare(self, kept: KeptScan) -> None:
-        """Compile what is looked for, or take it from where it is kept, so that no call has to wait
-        for it."""
-        self._finder.use(kept)
+    def prepare(self) -> None:
+        """Compile what is looked for, so that no call has to wait for it."""
+        self._finder.scanner.prepare()
         finding(FORMS)
 
     @cached_property

@@ -297,9 +297,8 @@ class Powers(Protocol):
     def told(self, own: Any, /) -> Self:
         """The same guard that knows the `Places` which are the shield's own, to keep agents off."""
 
-    def prepare(self, kept: Any, /) -> None:
-        """Compile what is to be compiled, so that no call has to wait for it, or take it from
-        `kept`, a cache on the disk: `kept.get(name)`, `kept.put(name, data)`."""
+    def prepare(self) -> None:
+        """Compile what is to be compiled, so that no call has to wait for it."""
 
     def knowing(self, defined: Defined, /) -> Self:
         """The same guard, with what tells of a tenant's tool. Told again when other tools become

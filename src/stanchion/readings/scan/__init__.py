@@ -5,7 +5,7 @@ from __future__ import annotations
 from stanchion.readings.scan.facts import Head
 from stanchion.readings.scan.pattern import LONGEST, LONGEST_BLOCK, Facts, Pattern
 from stanchion.readings.scan.pattern_parser import PatternError
-from stanchion.readings.scan.scanner import CONTEXT, Engine, Hit, Hits, KeptScan, Scanner
+from stanchion.readings.scan.scanner import CONTEXT, Hit, Hits, Scanner
 from stanchion.readings.scan.seek import Seek
 from stanchion.readings.scan.windows import Window
 
@@ -13,12 +13,10 @@ __all__ = [
     "CONTEXT",
     "LONGEST",
     "LONGEST_BLOCK",
-    "Engine",
     "Facts",
     "Head",
     "Hit",
     "Hits",
-    "KeptScan",
     "Pattern",
     "PatternError",
     "Scanner",

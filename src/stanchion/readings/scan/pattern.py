@@ -10,8 +10,6 @@ from stanchion.kernel.regex import MEMORY, linear
 from stanchion.readings.scan.facts import (
     Head,
     beginnings,
-    changed,
-    flattened,
     head,
     loose,
     width,
@@ -20,7 +18,6 @@ from stanchion.readings.scan.facts import (
 from stanchion.readings.scan.pattern_parser import (
     BORDER,
     Chars,
-    EdgeNode,
     GroupNode,
     Node,
     PatternError,
@@ -30,45 +27,6 @@ from stanchion.readings.scan.pattern_parser import (
     read,
 )
 from stanchion.readings.scan.windows import Window, windows
-
-ENOUGH: Final = 12
-"""So many characters of one set, behind a literal, are enough."""
-
-
-def sieve(tree: Node) -> Node:
-    """A tree that matches a part of every match of another: without what may be missing at both
-    ends, and no more than the beginning of what follows its literals."""
-    items = list(flattened(tree))
-    while items and width(items[0])[0] == 0 and items[0] != EdgeNode("word"):
-        del items[0]
-    known = head(tree)
-    made: list[Node] = []
-    passed = False
-    for item in items:
-        if isinstance(item, Repeat) and isinstance(item.item, Chars) and item.low >= ENOUGH:
-            made.append(
-                item._replace(low=ENOUGH, high=ENOUGH) if passed else item._replace(high=None)
-            )
-            if passed:
-                break
-            continue
-        made.append(changed(item, _uncounted))
-        if known is not None and not passed:
-            here = head(Seq(tuple(made)))
-            passed = here is not None and here.literals == known.literals
-    while made and width(made[-1])[0] == 0:
-        del made[-1]
-    return Seq(tuple(made))
-
-
-def _uncounted(node: Node) -> Node:
-    """A part whose repetitions that begin at nothing have no end: counting them costs more than it
-    tells."""
-    if isinstance(node, Repeat):
-        far = node.high is None or (node.low <= 1 and node.high > 2)
-        return node._replace(high=None if far else node.high, lazy=False)
-    return node.item if isinstance(node, GroupNode) else node
-
 
 LONGEST: Final = 4_095
 """How long a match can be."""
@@ -164,12 +122,6 @@ class Pattern:
     def begins(self) -> str:
         """The expression of everything with which a match can begin."""
         return written(beginnings(self._loose), captured=False)
-
-    @property
-    def sieved(self) -> str:
-        """The expression by which it is known that it may match, for an engine that tells only
-        where that ends."""
-        return written(sieve(self._read[0]), captured=False)
 
     @cached_property
     def _search(self) -> Any:

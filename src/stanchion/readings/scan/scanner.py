@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.guard import TooDense
 from stanchion.kernel.sizes import LIMITS, allowed
 from stanchion.readings.joined import JoinedTexts, flat
-from stanchion.readings.scan import hyper
-from stanchion.readings.scan.hyper import KeptScan
 from stanchion.readings.scan.pattern import LONGEST, Match, Pattern, compiled
 from stanchion.readings.scan.window_sieve import WindowSieve
 
@@ -52,16 +50,10 @@ def _spelled(literal: bytes) -> str:
     return "".join([f"\\x{byte:02x}" for byte in literal])
 
 
-__all__ = ["CONTEXT", "Engine", "Hit", "Hits", "KeptScan", "Scanner"]
-
-Engine = Literal["auto", "hyperscan", "re2"]
+__all__ = ["CONTEXT", "Hit", "Hits", "Scanner"]
 
 CONTEXT: Final = LONGEST + 1
 """How many characters before a place can matter for what is found behind it."""
-MANY: Final = 32
-"""From how many patterns on Hyperscan is the faster sieve."""
-LONG: Final = 8_192
-"""From what length of a text on the faster sieve is worth being compiled."""
 
 
 class Hit(NamedTuple):
@@ -80,59 +72,17 @@ Hits = list[list[Hit]]
 
 
 class Scanner:
-    """Looks for many patterns together. An engine says only which patterns may match, and where to
-    look: what is found there is for the patterns themselves to say, so that both give the same, in
-    the same order.
+    """Looks for many patterns together. A sieve says only which patterns may match, and where to
+    look: what is found there is for the patterns themselves to say."""
 
-    `auto` begins with RE2. Hyperscan takes its place where there are many patterns, it is
-    installed, and what it compiles is kept; where that is not there yet it is made beside, once
-    there is a long text.
-    """
-
-    def __init__(
-        self, patterns: Sequence[Pattern], engine: Engine = "auto", kept: KeptScan | None = None
-    ) -> None:
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
         self.patterns = tuple(patterns)
         self.shortest = min([pattern.shortest for pattern in self.patterns], default=1)
-        self._sieve: Any = None
-        self._later: KeptScan | None = None
-        if engine == "hyperscan":
-            self._sieve = hyper.compiled(self.patterns)[0]
-        elif (
-            engine == "auto"
-            and kept is not None
-            and len(self.patterns) >= MANY
-            and hyper.installed()
-        ):
-            made = kept.get(hyper.name_of(self.patterns))
-            self._sieve = None if made is None else hyper.loaded(made)
-            self._later = kept if self._sieve is None else None
-        if self._sieve is None:
-            self._sieve = self._windows
-
-    @property
-    def engine(self) -> Engine:
-        """Which engine says where to look."""
-        return "re2" if self._sieve is self._windows else "hyperscan"
+        self._sieve = WindowSieve(self.patterns)
 
     def prepare(self) -> None:
         """Compile what says where to look, so that no text has to wait for it."""
-        if self._sieve is self.__dict__.get("_windows"):
-            self._windows.compile()
-
-    def _compile(self) -> None:
-        kept, self._later = self._later, None
-        if kept is not None:
-            kept.later(lambda: self._compiled(kept))
-
-    def _compiled(self, kept: KeptScan) -> None:
-        sieve, made = hyper.compiled(self.patterns)
-        self._sieve = sieve
-        kept.put(hyper.name_of(self.patterns), made)
-
-    @cached_property
-    def _windows(self) -> WindowSieve:
-        return WindowSieve(self.patterns)
+        self._sieve.compile()
 
     @cached_property
     def _literals(self) -> Literals:
@@ -157,8 +107,6 @@ class Scanner:
         return found
 
     def _found(self, text: bytes, a_kb: int) -> list[Hit]:
-        if self._later is not None and len(text) >= LONG:
-            self._compile()
         regions = self._sieve.regions(text)
         if not regions:
             return []

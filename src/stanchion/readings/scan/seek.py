@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from stanchion.readings.scan.hyper import KeptScan
 from stanchion.readings.scan.pattern import Pattern
-from stanchion.readings.scan.scanner import Engine, Hits, Scanner
+from stanchion.readings.scan.scanner import Hits, Scanner
 
 
 class Seek:
@@ -22,18 +21,11 @@ class Seek:
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         self.patterns = tuple(patterns)
         self.shortest = min([pattern.shortest for pattern in self.patterns], default=1)
-        self._kept: KeptScan | None = None
-
-    def use(self, kept: KeptScan) -> None:
-        """Take compiled patterns from there, if they are not compiled yet."""
-        self._kept = kept
-        self.scanner.prepare()
 
     @cached_property
     def scanner(self) -> Scanner:
         """What scans for these alone."""
-        engine: Engine = "re2" if self._kept is None else "auto"
-        return Scanner(self.patterns, engine, self._kept)
+        return Scanner(self.patterns)
 
     def __call__(self, reading: Any) -> Hits | None:
         """Where the patterns are in the texts of an event."""

@@ -9,7 +9,7 @@ from stanchion.policy.load import load_policy
 from stanchion.policy.said import beyond_defaults
 from stanchion.policy.schema import use_of
 from stanchion_lab.bench.measure import cost_of
-from stanchion_lab.bench.packs.engines import CORE, choose
+from stanchion_lab.bench.packs.engines import choose
 from stanchion_lab.bench.packs.pack import ahead, at_home, beside, in_memory
 from stanchion_lab.bench.packs.players import Player, Shielded, play_all
 from stanchion_lab.bench.packs.sessions import drawn
@@ -48,7 +48,7 @@ def agent33(effort: Effort) -> Section:
     calls = drawn(effort)
     with ExitStack() as stack:
         stack.enter_context(at_home())
-        choose(PACK, CORE)
+        choose(PACK)
         players: dict[str, Player] = {
             PLAIN: Shielded(in_memory(by_hand(), stack)),
             PACK: Shielded(in_memory({"name": "pack", "extends": PACK, **GIVEN}, stack)),

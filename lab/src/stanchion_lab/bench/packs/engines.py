@@ -1,10 +1,8 @@
-"""The two engines a scanner can have, chosen as an installation chooses them, and what they look
-for."""
+"""What scans for a pack, and what it looks for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from stanchion.guards.pii import Pii
 from stanchion.guards.pii.finder import EntityFinder as Shapes
@@ -15,43 +13,9 @@ from stanchion.kernel.events import RunInfo
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.readings.scan import Scanner
-from stanchion.readings.scan.hyper import installed
-from stanchion.readings.scan.scanner import LONG
 from stanchion.runtime.operating.admission import first_policy
 from stanchion.runtime.people.authority import NO_TRUST
 from stanchion_lab.bench.packs.hand import Sought
-
-CORE: Final = "core"
-HYPERSCAN: Final = "Hyperscan"
-
-
-class Forgetful:
-    """Keeps nothing and makes nothing beside: an installation without Hyperscan, which stays with
-    RE2."""
-
-    def get(self, _name: str, /) -> bytes | None:
-        """Nothing was kept."""
-        return None
-
-    def put(self, _name: str, _made: bytes, /) -> None:
-        """It is forgotten."""
-
-    def later(self, _work: Callable[[], None], /) -> None:
-        """It is never done."""
-
-
-class AtOnce(Forgetful):
-    """Does at once what is otherwise done beside: an installation that has compiled its patterns
-    before."""
-
-    def later(self, work: Callable[[], None], /) -> None:
-        """Do it."""
-        work()
-
-
-def engines() -> list[str]:
-    """The engines that can be measured here."""
-    return [CORE, HYPERSCAN] if installed() else [CORE]
 
 
 def policy_of(source: str | dict[str, Any]) -> CompiledPolicy:
@@ -59,21 +23,15 @@ def policy_of(source: str | dict[str, Any]) -> CompiledPolicy:
     return first_policy(source, None, NO_TRUST)
 
 
-def choose(source: str | dict[str, Any], engine: str) -> Scanner:
-    """Let shields that are loaded for this policy from now on scan by that engine; gives what they
-    scan with.
+def choose(source: str | dict[str, Any]) -> Scanner:
+    """Let shields that are loaded for this policy from now on scan anew; gives what they scan with.
 
     Guards that look for the same share what scans for it in a process: it is made anew, and kept by
     the guards that were made before.
     """
     guard = _guard(source, Secrets)
     finder.cache_clear()
-    made = finder(Kinds(guard.kinds, guard.without, ()))
-    made.use(AtOnce() if engine == HYPERSCAN else Forgetful())
-    made.scanner.scan("x" * LONG)
-    if made.scanner.engine != ("hyperscan" if engine == HYPERSCAN else "re2"):
-        raise AssertionError(f"the scanner is `{made.scanner.engine}`, not {engine}")
-    return made.scanner
+    return finder(Kinds(guard.kinds, guard.without, ())).scanner
 
 
 def sought(source: str | dict[str, Any], scanner: Scanner) -> list[Sought]:
@@ -82,10 +40,10 @@ def sought(source: str | dict[str, Any], scanner: Scanner) -> list[Sought]:
     found = []
     for pattern in scanner.patterns:
         words = () if pattern.head is None else tuple(sorted(pattern.head.literals))
-        found.append(Sought(pattern.text, pattern.sieved, words))
+        found.append(Sought(pattern.text, words))
     pii = _guard(source, Pii)
     shapes = Shapes(chosen(pii.entities, pii.without)).sieve.pattern.decode()
-    return [*found, Sought(shapes, shapes, ())]
+    return [*found, Sought(shapes, ())]
 
 
 def _guard(source: str | dict[str, Any], kind: type[Any]) -> Any:

@@ -10,7 +10,7 @@ from typing import Final
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion_lab.bench.calls import Calls
-from stanchion_lab.bench.packs.engines import CORE, choose, sought
+from stanchion_lab.bench.packs.engines import choose, sought
 from stanchion_lab.bench.packs.hand import Hand, Scan
 from stanchion_lab.bench.packs.pack import at_home, in_memory
 from stanchion_lab.bench.table import Effort, Row, Section
@@ -25,7 +25,7 @@ def frames(_effort: Effort) -> Section:
     `default`."""
     with ExitStack() as stack:
         stack.enter_context(at_home())
-        scanner = choose(PACK, CORE)
+        scanner = choose(PACK)
         shield = in_memory(PACK, stack)
         ready(shield).check("bash", TENTH)  # what is made once in a process is not counted
         run = ready(shield)

@@ -16,7 +16,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion_lab.bench.chain import RULES
 from stanchion_lab.bench.measure import cost_of
-from stanchion_lab.bench.packs.engines import CORE, choose
+from stanchion_lab.bench.packs.engines import choose
 from stanchion_lab.bench.packs.pack import Played, ahead, at_home, beside, in_memory
 from stanchion_lab.bench.packs.players import Player, Shielded, play_all
 from stanchion_lab.bench.packs.sessions import drawn
@@ -53,7 +53,7 @@ def grown(effort: Effort) -> Section:
     calls = drawn(effort)
     with ExitStack() as stack:
         stack.enter_context(at_home())
-        choose(PLAIN, CORE)
+        choose(PLAIN)
         players: dict[str, Player] = {
             PLAIN: Shielded(in_memory(PLAIN, stack)),
             WORD: Shielded(

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -48,19 +48,16 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Sought(NamedTuple):
-    """One pattern: as RE2 reads it, as Hyperscan does, and the words of which a text needs one for
-    it to match."""
+    """One pattern, and the words of which a text needs one for it to match."""
 
     pattern: str
-    wide: str
     words: tuple[bytes, ...]
 
 
 class Scan:
-    """All patterns in one pass over a text: by the words they need, or by Hyperscan where that is
-    asked for."""
+    """All patterns in one pass over a text, by the words they need."""
 
-    def __init__(self, sought: Sequence[Sought], hyperscan: bool = False) -> None:
+    def __init__(self, sought: Sequence[Sought]) -> None:
         options = re2.Options()
         options.max_mem = 64 << 20
         options.encoding = re2.Options.Encoding.LATIN1
@@ -74,13 +71,12 @@ class Scan:
                 self._by_word.setdefault(word, []).append(number)
         longest = sorted(self._by_word, key=lambda word: (-len(word), word))
         self._words = re2.compile(b"|".join([re2.escape(word) for word in longest]), options)
-        self._likely = self._by_hyperscan(sought) if hyperscan else self._by_words
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Where anything that is sought stands."""
         flat = text.encode("latin-1", "replace")
         found = []
-        for number in self._likely(flat):
+        for number in self._by_words(flat):
             found += [match.span() for match in self._exact[number].finditer(flat)]
         return found
 
@@ -89,27 +85,6 @@ class Scan:
         for match in self._words.finditer(flat.lower()):
             likely.update(self._by_word[match.group()])
         return likely
-
-    @staticmethod
-    def _by_hyperscan(sought: Sequence[Sought]) -> Callable[[bytes], set[int]]:
-        import hyperscan
-
-        database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        wide = [one.wide.encode("latin-1", "replace") for one in sought]
-        flags = [hyperscan.HS_FLAG_SINGLEMATCH] * len(wide)
-        database.compile(
-            expressions=wide, ids=list(range(len(wide))), elements=len(wide), flags=flags
-        )
-
-        def seen(number: int, _start: int, _end: int, _flags: int, likely: Any) -> None:
-            likely.add(number)
-
-        def by_hyperscan(flat: bytes) -> set[int]:
-            likely: set[int] = set()
-            database.scan(flat, match_event_handler=seen, context=likely)
-            return likely
-
-        return by_hyperscan
 
 
 class Hand:

@@ -1,11 +1,10 @@
-"""One pack: its calls and results beside the floor, on every engine, in memory and on disk, sync
-and async."""
+"""One pack: its calls and results beside the floor, in memory and on disk, sync and async."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +13,7 @@ from typing import Any, Final
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion_lab.bench.measure import Cost, cost_of
-from stanchion_lab.bench.packs.engines import HYPERSCAN, choose, engines, sought
+from stanchion_lab.bench.packs.engines import choose, sought
 from stanchion_lab.bench.packs.hand import Bare, Scan
 from stanchion_lab.bench.packs.players import (
     Awaited,
@@ -35,17 +34,18 @@ SHORT: Final = 80
 LONG: Final = 2_000
 STATE: Final = "STANCHION_STATE_DIR"
 DISK: Final = "on disk"
+SHIELDS: Final = ("memory", "memory, async", DISK, f"{DISK}, async")
 BARE: Final = "bare SQLite transaction and record"
 BETWEEN: Final = f"{BARE}, between decisions"
 
 Played = dict[str, list[Took]]
 
 
-def measured(pack: str, effort: Effort, by: Sequence[str]) -> Section:
-    """What calls and results of honest agents cost under a pack, scanned by some engines."""
+def measured(pack: str, effort: Effort) -> Section:
+    """What calls and results of honest agents cost under a pack."""
     calls = drawn(effort)
     with ExitStack() as stack:
-        players = _players(pack, by, stack)
+        players = _players(pack, stack)
         took = play_all(players, calls.sessions)
     steps, played = ahead(calls, took)
     left_out = len(calls.steps) - len(steps)
@@ -54,22 +54,22 @@ def measured(pack: str, effort: Effort, by: Sequence[str]) -> Section:
         f"more did not go ahead"
         " and are left out;\n  ratios are to the row above that has none"
     )
-    return Section(f"packs: {pack}", note, rows(steps, played, by))
+    return Section(f"packs: {pack}", note, rows(steps, played))
 
 
 def default(effort: Effort) -> Section:
     """The pack `default`."""
-    return measured("default", effort, engines())
+    return measured("default", effort)
 
 
 def strict(effort: Effort) -> Section:
     """The pack `strict`."""
-    return measured("strict", effort, engines())
+    return measured("strict", effort)
 
 
 def coding_agent(effort: Effort) -> Section:
     """The pack `coding-agent`."""
-    return measured("coding-agent", effort, engines())
+    return measured("coding-agent", effort)
 
 
 @contextmanager
@@ -105,19 +105,18 @@ def ahead(calls: Drawn, took: dict[str, list[Took | None]]) -> tuple[list[Step],
     }
 
 
-def _players(pack: str, by: Sequence[str], stack: ExitStack) -> dict[str, Player]:
+def _players(pack: str, stack: ExitStack) -> dict[str, Player]:
     home = stack.enter_context(at_home())
     runner = stack.enter_context(asyncio.Runner())
     players: dict[str, Player] = {}
-    for engine in by:
-        scanner = choose(pack, engine)
-        players[f"by hand, {engine}"] = ByHand(Scan(sought(pack, scanner), engine == HYPERSCAN))
-        players[f"scanner alone, {engine}"] = ScannedAlone(scanner)
-        for kind, made in (("", Shielded), (", async", lambda shield: Awaited(shield, runner))):
-            place = home / f"{engine}{kind}"
-            on_disk = Shield.load(pack, store=str(place / "state.db"), journal=str(place / "trail"))
-            players[f"memory, {engine}{kind}"] = made(in_memory(pack, stack))
-            players[f"{DISK}, {engine}{kind}"] = made(stack.enter_context(on_disk))
+    scanner = choose(pack)
+    players["by hand"] = ByHand(Scan(sought(pack, scanner)))
+    players["scanner alone"] = ScannedAlone(scanner)
+    for kind, made in (("", Shielded), (", async", lambda shield: Awaited(shield, runner))):
+        place = home / f"shield{kind}"
+        on_disk = Shield.load(pack, store=str(place / "state.db"), journal=str(place / "trail"))
+        players[f"memory{kind}"] = made(in_memory(pack, stack))
+        players[f"{DISK}{kind}"] = made(stack.enter_context(on_disk))
     left = left_by(pack, home / "looked at")
     cells = max(len(left.call.bodies), len(left.result.bodies))
     alone, between = [
@@ -134,24 +133,18 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def rows(steps: list[Step], played: Played, by: Sequence[str]) -> list[Row]:
+def rows(steps: list[Step], played: Played) -> list[Row]:
     """All rows of a pack."""
     short = [at for at, step in enumerate(steps) if step.chars <= SHORT]
     whole = list(range(len(steps)))
     made = []
     for title, which in ((f"calls up to {SHORT} characters", short), ("all calls", whole)):
-        for engine in by:
-            floor = cost_of([played[f"by hand, {engine}"][at].call for at in which])
-            made.append(Row(f"{title}: by hand, {engine}", floor))
-            for name in _shields(engine):
-                made.append(
-                    beside(
-                        f"{title}: {name}", cost_of([played[name][at].call for at in which]), floor
-                    )
-                )
-    for engine in by:
-        made += _long(steps, played, engine) + _together(played, engine) + _durable(played, engine)
-    return made
+        floor = cost_of([played["by hand"][at].call for at in which])
+        made.append(Row(f"{title}: by hand", floor))
+        for name in SHIELDS:
+            cost = cost_of([played[name][at].call for at in which])
+            made.append(beside(f"{title}: {name}", cost, floor))
+    return made + _long(steps, played) + _together(played) + _durable(played)
 
 
 def beside(name: str, cost: Cost, floor: Cost) -> Row:
@@ -159,11 +152,7 @@ def beside(name: str, cost: Cost, floor: Cost) -> Row:
     return Row(name, cost, round(cost.p50_us / floor.p50_us, 2))
 
 
-def _shields(engine: str) -> list[str]:
-    return [f"{place}, {engine}{kind}" for place in ("memory", DISK) for kind in ("", ", async")]
-
-
-def _long(steps: list[Step], played: Played, engine: str) -> list[Row]:
+def _long(steps: list[Step], played: Played) -> list[Row]:
     """Calls and results with long texts, beside what scanning them takes."""
 
     def long(name: str) -> Cost | None:
@@ -177,19 +166,19 @@ def _long(steps: list[Step], played: Played, engine: str) -> list[Row]:
         ]
         return cost_of(took) if took else None
 
-    alone, whole = long(f"scanner alone, {engine}"), long(f"memory, {engine}")
+    alone, whole = long("scanner alone"), long("memory")
     title = f"texts over {LONG:,} characters"
     if alone is None or whole is None:
-        return [Row(f"{title}, {engine}", amount=0, unit="texts")]
+        return [Row(f"{title}", amount=0, unit="texts")]
     return [
-        Row(f"{title}: scanner alone, {engine}", alone),
-        beside(f"{title}: memory, {engine}", whole, alone),
+        Row(f"{title}: scanner alone", alone),
+        beside(f"{title}: memory", whole, alone),
     ]
 
 
-def _together(played: Played, engine: str) -> list[Row]:
+def _together(played: Played) -> list[Row]:
     made = []
-    for place in (f"memory, {engine}", f"{DISK}, {engine}"):
+    for place in ("memory", DISK):
         alone = cost_of([one.call for one in played[place]])
         both = cost_of([one.call + one.result for one in played[place]])
         made += [
@@ -199,17 +188,17 @@ def _together(played: Played, engine: str) -> list[Row]:
     return made
 
 
-def _durable(played: Played, engine: str) -> list[Row]:
+def _durable(played: Played) -> list[Row]:
     """What keeping adds, step by step, beside the least that it takes: in a loop of its own, and in
     its place."""
     made = []
     for what in ("call", "result"):
-        pairs = zip(played[f"{DISK}, {engine}"], played[f"memory, {engine}"], strict=True)
+        pairs = zip(played[DISK], played["memory"], strict=True)
         adds = cost_of([getattr(kept, what) - getattr(lost, what) for kept, lost in pairs])
         for bare in (BARE, BETWEEN):
             floor = cost_of([getattr(one, what) for one in played[bare]])
             made += [
                 Row(f"{what}: {bare}", floor),
-                beside(f"{what}: disk adds to memory, {engine}", adds, floor),
+                beside(f"{what}: disk adds to memory", adds, floor),
             ]
     return made

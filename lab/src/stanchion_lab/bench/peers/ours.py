@@ -29,7 +29,7 @@ from stanchion.dialects.veronica import (
 )
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
-from stanchion_lab.bench.packs.engines import CORE, choose
+from stanchion_lab.bench.packs.engines import choose
 from stanchion_lab.bench.peers.library import ALL_RULES, DISK, MASKED, OUTCOMES, RECORDS
 
 PACK: Final = "default"
@@ -146,7 +146,7 @@ class Default:
     """Stanchion under the pack `default`: a check, and a report with the result."""
 
     def __init__(self, ends: ExitStack, place: Storage) -> None:
-        choose(PACK, CORE)
+        choose(PACK)
         self._shield = ends.enter_context(
             Shield.load(PACK, store=place.store, journal=place.journal)
         )
