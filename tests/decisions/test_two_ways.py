@@ -95,6 +95,7 @@ WANTED: Final = {
     "windows of time": ("time.nearly",),
     "what is reserved": ("budget.nearly", "budget.exceeded", "breaker.open", "kernel.halted"),
     "what is redacted": ("secrets.redacted", "tool.denied"),
+    "where paths lead": ("files.outside", "files.unclear"),
     "calls through a run": ("KeyboardInterrupt", "TimeoutError", "tool.denied"),
     "who has to ask": ("shell.service", "shell.git"),
     "refused again and again": ("loops.refused", "ask_person", "kernel.ended"),

@@ -9,6 +9,8 @@ that is not quiet is handed on as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from stanchion.kernel.actions import UNCHANGED, Action
@@ -16,8 +18,16 @@ from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision, Inputs, Known
 from stanchion.kernel.events import Event
 from stanchion.kernel.guard import Reading
-from stanchion.kernel.judgement import Found, judge_pure
+from stanchion.kernel.judgement import (
+    Found,
+    answers_of,
+    heard,
+    judge_answers,
+    judge_pure,
+    lookups_of,
+)
 from stanchion.kernel.layout import watched
+from stanchion.kernel.lookups import Answer, Ask
 from stanchion.kernel.soundness import sound_ruling
 from stanchion.kernel.state import (
     ABSENT,
@@ -31,17 +41,21 @@ from stanchion.kernel.state import (
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.units import JUST_ONE, Amounts
 
-Judged = tuple[Plan, Found, int]
-"""What the pure guards of a plan have found in an event, and where they stop."""
+Judged = tuple[Plan, Found, int, dict[str, Answer]]
+"""What the pure guards of a plan have found in an event, where they stop, and what was answered."""
+
+Answers = Callable[[Ask], tuple[Answer, ...] | None]
+"""Answers what is known at once; `None` where somebody would have to be waited for."""
 
 
 class Prepared(msgspec.Struct, gc=False):
-    """A quiet event that waits for the store: its batch, the records that it is judged on, and
-    those that it writes. Without a batch nothing is left for the store."""
+    """A quiet event that waits for the store: its batch, the records that it is judged on, those
+    that it writes, and the answers. Without a batch nothing is left for the store."""
 
     batch: Batch | None
     used: tuple[Known, ...]
     wrote: tuple[Known, ...]
+    answers: dict[str, Answer]
 
 
 def prepare(
@@ -50,11 +64,12 @@ def prepare(
     event: Event,
     reading: Reading,
     records: Records,
+    answering: Answers,
     amounts: Amounts = JUST_ONE,
     settles: tuple[Settle, ...] = (),
 ) -> Prepared | Judged | None:
-    """Judge an event as far as that goes without the store; where it is not quiet, what is known of
-    it by then."""
+    """Judge an event as far as that goes without the store, and without waiting for answers; where
+    it is not quiet, what is known of it by then."""
     watch = plans.watch
     for name, known in watch[0]:
         if records.get(name, ABSENT) is not known:
@@ -62,15 +77,22 @@ def prepare(
             break
     if watch[3] or plan.run.may is not plans.run.may:
         return None
-    found, cut, asks = judge_pure(plan, (reading,))
+    readings, answers = (reading,), dict[str, Answer]()
+    found, cut, asks = judge_pure(plan, readings)
+    judged = plan, found, cut, answers
     if found:
-        return plan, found, cut
+        return judged
+    if asks:
+        asked = lookups_of(plan, asks, readings, cut, answers)
+        given = answering(Ask(tuple(asked), plan.policy)) if asked else ()
+        if given is None:
+            return judged
+        heard(answers, asked, given)
+        if answers and judge_answers(plan, readings, answers, [], cut)[0]:
+            return judged
     used, expects, puts, wrote = [*watch[2]], [*watch[1]], [], []
     gates, since, until = len(expects), plan.since, plan.until
     try:
-        for _pos, guard, _index in asks:
-            if guard.ask(reading) is not None:
-                return plan, found, cut
         for _pos, judge, name, _index, when, behind, shadow in plan.records:
             version, value = records.get(name, ABSENT)
             used.append((name, version, value))
@@ -80,14 +102,14 @@ def prepare(
                 continue
             sound_ruling(ruling)
             if ruling.finding is not None or (type(value) is dict and "marks" in value):
-                return plan, found, cut
+                return judged
             since, until = max(since, ruling.since), min(until, ruling.until)
             if ruling.put is not None:
                 at = when if ruling.when is None else ruling.when
                 puts.append((name, ruling.put, at, behind, shadow))
                 wrote.append((name, version + 1, ruling.put))
     except Exception:  # noqa: BLE001 - a guard may raise anything: the engine says what follows
-        return plan, found, cut
+        return judged
     if since > 0 or until < FOREVER:
         expects.append((CLOCK, since, until))
     if (
@@ -97,12 +119,12 @@ def prepare(
         and plans.confirmed >= 0
         and 0 <= event.at - plans.confirmed <= plans.max_age_ms
     ):
-        return Prepared(None, tuple(used), ())
+        return Prepared(None, tuple(used), (), answers)
     batch = Batch(
         event.id, event.run.tenant, True, tuple(expects), settles, plan.lines, amounts,
         tuple(puts), UNCHANGED,
     )  # fmt: skip
-    return Prepared(batch, tuple(used), tuple(wrote))
+    return Prepared(batch, tuple(used), tuple(wrote), answers)
 
 
 def conclude(
@@ -129,7 +151,8 @@ def conclude(
         for name, version, value in prepared.wrote:
             if records.get(name, ABSENT)[0] < version:
                 records[name] = (version, value)
-    inputs = Inputs(prepared.used, (), reply, "", NORMAL, event.at, 0, plans.limited)
+    answers = answers_of(plan, prepared.answers, plan.end) if prepared.answers else ()
+    inputs = Inputs(prepared.used, answers, reply, "", NORMAL, event.at, 0, plans.limited)
     return Decision(
         event.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes,
         prepared.wrote, None, plan.lineup.trace,

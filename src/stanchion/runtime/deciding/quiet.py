@@ -21,12 +21,13 @@ from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.lookups import Answer
 from stanchion.kernel.sizes import LONG, exceeds
 from stanchion.kernel.state import Batch, Reply, Settle
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.straight import Judged, Prepared, conclude, prepare
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit
-from stanchion.policy.veil import NAMED, Veil, named_by_host
+from stanchion.policy.veil import NAMED, Veil, named_by_host, texts_in
 from stanchion.runtime.deciding.aftermath import aftermath, owe
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.judging import AGAIN, assess, judge
@@ -148,11 +149,15 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         if not 0 <= self.chars <= LONG and exceeds(event, LONG):
             return None
         self.reading = reading = plans.policy.read(event)
-        found = prepare(plans, plan, event, reading, shield.records, self.amounts, self.settles)
+        answering = desk.answering.at_once
+        about = plans, plan, event, reading, shield.records, answering, self.amounts, self.settles
+        found = prepare(*about)
         if not isinstance(found, Prepared):
             self.judged = found
             return None
-        self.judged = (plan, [], plan.end)
+        self.judged = (plan, [], plan.end, found.answers)
+        if found.answers and not _is_plain(lane, found.answers):
+            return None
         reply = None
         if found.batch is not None:
             try:
@@ -165,8 +170,9 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         if decision is None:
             return None
         self.decision = decision
-        about = (event,), self.amounts, self.settles
-        moment = Moment(*about, readings=(reading,), template=lane.template)
+        moment = Moment(
+            (event,), self.amounts, self.settles, readings=(reading,), template=lane.template
+        )
         took_ns = perf_counter_ns() - self.begun_ns
         ends = event.call if KINDS[event.stage] == OUTCOME else ""
         mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), ends)
@@ -205,6 +211,13 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         if decision.findings:
             yield from aftermath(self.desk, self.event, decision)
         return decision
+
+
+def _is_plain(lane: QuietLane, answers: dict[str, Answer]) -> bool:
+    """Whether answers are written down as they are: they are short, and have no names to hide."""
+    policy: Any = lane.plans.policy
+    texts = texts_in((*answers.values(),))
+    return sum(map(len, texts)) <= LONG and not policy.veil.pairs(texts)
 
 
 def _passage(
