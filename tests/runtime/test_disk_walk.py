@@ -37,9 +37,8 @@ def test_it_leads_where_the_system_says(links: dict[str, str], root: str, paths:
     with TemporaryDirectory() as folder:
         for name, target in sorted(links.items()):
             place = Path(folder, name)
-            if not os.path.lexists(place.parent):
-                place.parent.mkdir()
-            if place.parent.is_dir() and not os.path.lexists(place):
+            if not place.parent.is_symlink():  # everything made here is in the folder
+                place.parent.mkdir(exist_ok=True)
                 place.symlink_to(target or "/")
         asked = [(path, "") for path in [*paths, *[f"{folder}/{name}" for name in "abc"]]]
         asked += [("a", "b"), ("~/x", ""), ("/nope/a", ""), ("/home/nobody/a", ""), ("/", "")]
@@ -47,7 +46,7 @@ def test_it_leads_where_the_system_says(links: dict[str, str], root: str, paths:
         try:
             at_once = real_paths_at_once(question)
         except WouldWait:
-            assert any(target for target in links.values())  # in a circle: the system says
+            assert links  # in a circle: the system says
         else:
             assert at_once == real_paths(question)
 

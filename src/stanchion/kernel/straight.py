@@ -16,8 +16,7 @@ import msgspec
 from stanchion.kernel.actions import UNCHANGED, Action
 from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision, Inputs, Known
-from stanchion.kernel.events import Event
-from stanchion.kernel.guard import Reading
+from stanchion.kernel.events import Moment
 from stanchion.kernel.judgement import (
     Found,
     answers_of,
@@ -36,10 +35,8 @@ from stanchion.kernel.state import (
     Batch,
     Records,
     Reply,
-    Settle,
 )
 from stanchion.kernel.states import NORMAL
-from stanchion.kernel.units import JUST_ONE, Amounts
 
 Judged = tuple[Plan, Found, int, dict[str, Answer]]
 """What the pure guards of a plan have found in an event, where they stop, and what was answered."""
@@ -61,15 +58,12 @@ class Prepared(msgspec.Struct, gc=False):
 def prepare(
     plans: Plans,
     plan: Plan,
-    event: Event,
-    reading: Reading,
+    moment: Moment,
     records: Records,
     answering: Answers,
-    amounts: Amounts = JUST_ONE,
-    settles: tuple[Settle, ...] = (),
 ) -> Prepared | Judged | None:
-    """Judge an event as far as that goes without the store, and without waiting for answers; where
-    it is not quiet, what is known of it by then."""
+    """Judge a moment of one event as far as that goes without the store, and without waiting for
+    answers; where it is not quiet, what is known of it by then."""
     watch = plans.watch
     for name, known in watch[0]:
         if records.get(name, ABSENT) is not known:
@@ -77,7 +71,12 @@ def prepare(
             break
     if watch[3] or plan.run.may is not plans.run.may:
         return None
-    readings, answers = (reading,), dict[str, Answer]()
+    used, expects, puts, wrote = [*watch[2]], [*watch[1]], [], []
+    gates, since, until = len(expects), plan.since, plan.until
+    carried, event, readings = moment.carried, moment.events[0], moment.readings
+    if carried is not None:
+        expects += carried.expects()
+    answers: dict[str, Answer] = {}
     found, cut, asks = judge_pure(plan, readings)
     judged = plan, found, cut, answers
     if found:
@@ -90,14 +89,12 @@ def prepare(
         heard(answers, asked, given)
         if answers and judge_answers(plan, readings, answers, [], cut)[0]:
             return judged
-    used, expects, puts, wrote = [*watch[2]], [*watch[1]], [], []
-    gates, since, until = len(expects), plan.since, plan.until
     try:
         for _pos, judge, name, _index, when, behind, shadow in plan.records:
             version, value = records.get(name, ABSENT)
             used.append((name, version, value))
             expects.append((name, version, version + 1))
-            ruling = judge(reading, value, event.at)
+            ruling = judge(readings[0], value, event.at)
             if ruling is None:
                 continue
             sound_ruling(ruling)
@@ -115,14 +112,16 @@ def prepare(
     if (
         not plan.lines
         and len(expects) == gates
-        and not settles
+        and not moment.settles
         and plans.confirmed >= 0
         and 0 <= event.at - plans.confirmed <= plans.max_age_ms
     ):
         return Prepared(None, tuple(used), (), answers)
+    if carried is not None:
+        puts += carried.puts(())
     batch = Batch(
-        event.id, event.run.tenant, True, tuple(expects), settles, plan.lines, amounts,
-        tuple(puts), UNCHANGED,
+        event.id, event.run.tenant, True, tuple(expects), moment.settles, plan.lines,
+        moment.amounts, tuple(puts), UNCHANGED,
     )  # fmt: skip
     return Prepared(batch, tuple(used), tuple(wrote), answers)
 
@@ -130,14 +129,14 @@ def prepare(
 def conclude(
     plans: Plans,
     plan: Plan,
-    event: Event,
+    moment: Moment,
     prepared: Prepared,
     reply: Reply | None,
     records: Records,
 ) -> Decision | None:
     """The decision about a quiet event, once the store has carried its batch out; `None` where its
     reply is not quiet."""
-    held = False
+    event, held = moment.events[0], False
     if reply is not None:
         if (
             reply.stale
@@ -148,6 +147,8 @@ def conclude(
             return None
         plans.confirmed, plans.told = event.at, reply.now
         held = plan.holds
+        if moment.carried is not None:
+            moment.carried.kept(reply)
         for name, version, value in prepared.wrote:
             if records.get(name, ABSENT)[0] < version:
                 records[name] = (version, value)

@@ -104,8 +104,7 @@ def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane |
         spent = lending(desk, probe, JUST_ONE, desk.time_left_s(tool, None))
     veil: Veil = policy.veil
     straight = not (
-        policy.recalls is not None
-        or policy.contextual
+        policy.contextual
         or plans.shares
         or plans.clock is not None
         or (risk >= WAITS if KINDS[probe.stage] == INTENT else policy.learns or policy.undos)
@@ -135,7 +134,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
     settles: tuple[Settle, ...]
     begun_ns: int
     chars: int = -1
-    reading: Any = None
+    moment: Any = None
     judged: Judged | None = None
     reply: Any = None
     decision: Decision | None = None
@@ -148,10 +147,11 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         plans, plan, shield = lane.plans, lane.plan, desk.shield
         if not 0 <= self.chars <= LONG and exceeds(event, LONG):
             return None
-        self.reading = reading = plans.policy.read(event)
-        answering = desk.answering.at_once
-        about = plans, plan, event, reading, shield.records, answering, self.amounts, self.settles
-        found = prepare(*about)
+        policy: Any = plans.policy
+        about, readings = ((event,), self.amounts, self.settles), (policy.read(event),)
+        moment = Moment(*about, readings=readings, template=lane.template)
+        self.moment = moment = moment if policy.recalls is None else desk.carrying(moment)
+        found = prepare(plans, plan, moment, shield.records, desk.answering.at_once)
         if not isinstance(found, Prepared):
             self.judged = found
             return None
@@ -166,19 +166,18 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
                 self.reply = as_lost(found.batch, error)
             if reply is None or (reply.settled and AGAIN in reply.settled):
                 return None
-        decision = conclude(plans, plan, event, found, reply, shield.records)
+        decision = conclude(plans, plan, moment, found, reply, shield.records)
         if decision is None:
             return None
         self.decision = decision
-        moment = Moment(
-            (event,), self.amounts, self.settles, readings=(reading,), template=lane.template
-        )
         took_ns = perf_counter_ns() - self.begun_ns
         ends = event.call if KINDS[event.stage] == OUTCOME else ""
         mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), ends)
         if not isinstance(mark, int):
             self.lost = mark
             return None
+        if policy.recalls is not None:
+            desk.learn(moment, decision)
         next(desk.decided[Action.ALLOW])
         if lane.tally is None:
             lane.tally = shield.telemetry.tally(event, decision)
@@ -189,7 +188,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
 
     def on(self, engine: Flow[T]) -> Flow[T]:
         """The engine's flow, by which something goes on that is not quiet."""
-        self.desk.judged = None if self.reading is None else (self.reading, self.judged)
+        self.desk.judged = None if self.moment is None else (self.moment, self.judged)
         return engine if self.reply is None else resumed(engine, self.event.id, self.reply)
 
     def left(self, error: BaseException) -> Flow[Decision]:
@@ -208,6 +207,8 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         assert self.decision is not None
         assert self.lost is not None
         decision = yield from confirmed(self.desk, self.event, self.decision, self.lost)
+        if self.desk.shield.policy.recalls is not None:
+            self.desk.learn(self.moment, decision)
         if decision.findings:
             yield from aftermath(self.desk, self.event, decision)
         return decision
