@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from stanchion.kernel.decision import Decision
 from stanchion.guards.flow.memory import ProvenanceNote
+from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import Batch, Reply, When, key
 from stanchion.readings.origins.marks import key_of, spell, unkey
 from stanchion.runtime.answers import notebook
