@@ -56,6 +56,10 @@ PAIRS: Final = (
         ("verdicts", "state", "notices"),
         numbered=False,
     ),
+    Pair(
+        Engine("engine alone on SQLite", around=_engine_alone, store="sqlite"),
+        Engine("engine on SQLite", store="sqlite"),
+    ),
     Pair(TRAIL, Engine("engine on a loop with a trail", driver="loop", journal="trail")),
 )
 """The ways that are compared. A new path of the runtime is a line here."""
@@ -95,6 +99,8 @@ WANTED: Final = {
     "windows of time": ("time.nearly",),
     "what is reserved": ("budget.nearly", "budget.exceeded", "breaker.open", "kernel.halted"),
     "what is redacted": ("secrets.redacted", "tool.denied"),
+    "where paths lead": ("files.outside", "files.unclear"),
+    "who has named it": ("flow.sink", "flow.read_out"),
     "calls through a run": ("KeyboardInterrupt", "TimeoutError", "tool.denied"),
     "who has to ask": ("shell.service", "shell.git"),
     "refused again and again": ("loops.refused", "ask_person", "kernel.ended"),

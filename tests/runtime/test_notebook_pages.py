@@ -7,11 +7,12 @@ import threading
 
 import pytest
 
+from stanchion.guards.flow.memory import ProvenanceNote
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.state import Batch, When, key
+from stanchion.kernel.state import Batch, Reply, When, key
 from stanchion.readings.origins.marks import key_of, spell, unkey
 from stanchion.runtime.answers import notebook
-from stanchion.runtime.answers.notebook import unpacked
+from stanchion.runtime.answers.notebook import Notebook, NotebookEntry, NoteTerms, unpacked
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -178,6 +179,22 @@ def test_notes_ride_on_trips_that_are_made_anyway(pack: str, make: Make) -> None
     made = shield(make).run(id="first")
     assert made.check("read_file", {"path": "a.txt"}).proceeds, "the store is known from here on"
     assert trips(True) == trips(False)
+
+
+def test_what_may_be_under_way_stays_as_it_is() -> None:
+    """A decision that leaves the straight way is laid out again before its reply is looked at."""
+    book = Notebook("default", "r", str)
+    note = ProvenanceNote("read")
+    taken: list[ProvenanceNote | None] = []
+    entry = NotebookEntry(book, lambda _: note, taken.append, NoteTerms(When.PROCEED, 3))
+    asked, sent = entry.expects(), entry.puts(())
+    book.owe(b"what another thread has learnt")
+    assert (entry.expects(), entry.puts(())) == (asked, sent)
+    assert entry.moved(Reply(1, stale=True)) == set()
+    entry.expects()
+    assert entry.puts(()) != sent
+    entry.kept(Reply(2, go=True))
+    assert taken == [note]
 
 
 def test_what_has_no_room_is_said_to_be_missing(

@@ -257,7 +257,8 @@ def encode_quiet(
     beside = f',"beside":{_text(quiet.beside)}' if quiet.beside else ""
     judged_on = f',"records":{_text(records)}' if records else ""
     as_left = f',"left":"{left}"' if left else ""
-    told = f"{content}{beside}{judged_on}{as_left}"
+    answers = f',"answers":{_text(quiet.answers)}' if quiet.answers else ""
+    told = f"{content}{beside}{judged_on}{as_left}{answers}"
     if not told:
         return RecordParts(safe(f"{body}}}".encode()))
     kept = safe(f'{{"salt":"{salt}"{told}}}'.encode())

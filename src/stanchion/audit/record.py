@@ -153,6 +153,7 @@ class Quiet(msgspec.Struct, frozen=True, gc=False):
     content: Any
     records: tuple[Known, ...]
     beside: Any = NOTHING
+    answers: Any = ()
 
     def sealed(self) -> Quiet:
         """The same as it is now, which can be written: its host and guards may change their own
@@ -166,7 +167,8 @@ class Quiet(msgspec.Struct, frozen=True, gc=False):
         ]
         content = None if self.content is None else msgspec.Raw(encoded(self.content))
         beside = msgspec.Raw(encoded(self.beside)) if self.beside else NOTHING
-        return Quiet(self.run, self.id, self.call, content, tuple(records), beside)
+        answers = msgspec.Raw(encoded(self.answers)) if self.answers else ()
+        return Quiet(self.run, self.id, self.call, content, tuple(records), beside, answers)
 
 
 UNASKED: Final = (0, True, (), (), ())
@@ -274,9 +276,7 @@ def entry_of(
         inputs.taken,
         inputs.confirmed,
         judged_on(inputs, redact),
-        tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers])
-        if inputs.answers
-        else (),
+        _answers(inputs, redact) if inputs.answers else (),
         *(
             (reply.now, reply.go, reply.values, reply.actions, reply.settled)
             if reply is not None
@@ -297,7 +297,8 @@ def quiet_of(moment: Moment, decision: Decision, redact: Redact) -> Quiet:
     kind = type(event)
     alone = event.call if kind is ToolResult else kind is ToolCall and not event.duration_ms
     beside = NOTHING if alone else redact(_beside(event, BESIDE[event.stage]))
-    return Quiet(event.run.id, decision.id, event.call, content, records, beside)
+    answers = _answers(decision.inputs, redact) if decision.inputs.answers else ()
+    return Quiet(event.run.id, decision.id, event.call, content, records, beside, answers)
 
 
 def judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
@@ -323,6 +324,10 @@ def _redacted(
     return tuple(
         [one if (value := redact(one[2])) is one[2] else (one[0], one[1], value) for one in records]
     )
+
+
+def _answers(inputs: Inputs, redact: Redact) -> tuple[tuple[str, Answer], ...]:
+    return tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers])
 
 
 def _answer(answer: Answer, redact: Redact) -> Answer:

@@ -4,9 +4,9 @@ path leads there."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -110,6 +110,21 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
 
 
 NOWHERE: Final = OwnPlaces()
+
+G = TypeVar("G")
+
+
+def told_once(make: Callable[[G, OwnPlaces], G]) -> Callable[[G, OwnPlaces], G]:
+    """Have a guard and the one beside it, which tells it the same, come to one guard: what that
+    works out of a call serves both."""
+
+    def told(guard: Any, own: OwnPlaces) -> Any:
+        known = guard.__dict__.get("_told")
+        if known is None or known[0] != own:
+            known = guard.__dict__["_told"] = own, make(guard, own)
+        return known[1]
+
+    return told
 
 
 def usually(path: str, use: Use, base: str = "") -> Protected | None:

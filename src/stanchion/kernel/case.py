@@ -63,9 +63,9 @@ class EngineCase:
         """How often the state has moved meanwhile."""
         self.judged_by: Plan | None = None
         """The chain whose pure guards were judged last."""
-        if moment.judged is not None and self.readings is moment.readings:
-            self.judged_by, self.before, self.before_cut = moment.judged
         self.answers: dict[str, Answer] = {}
+        if moment.judged is not None and self.readings is moment.readings:
+            self.judged_by, self.before, self.before_cut, self.answers = moment.judged
         self.ceiling = PROCEEDS if moment.attempt > 1 else UNCHANGED
         """The most severe action with which it still goes ahead as it is; a lesser request may be
         changed."""

@@ -244,7 +244,7 @@ def _asked(case: EngineCase, records: Records) -> Generator[Need, Any, bool]:
     know; otherwise the answers are judged. Guards took as long as their answers, which are asked
     for together."""
     plan, clock = case.plan, case.plans.clock
-    lookups = lookups_of(plan, case.readings, case.cut, case.answers)
+    lookups = lookups_of(plan, plan.asks, case.readings, case.cut, case.answers)
     if lookups:
         begun = 0 if clock is None else clock()
         given: tuple[Answer, ...] = yield Ask(tuple(lookups), plan.policy)

@@ -197,10 +197,10 @@ def with_late(plan: Plan, late: tuple[Finding, ...], found: Found, cut: int) -> 
 
 
 def lookups_of(
-    plan: Plan, readings: tuple[Reading, ...], cut: int, answers: dict[str, Answer]
+    plan: Plan, asks: Asks, readings: tuple[Reading, ...], cut: int, answers: dict[str, Answer]
 ) -> list[Lookup]:
     wanted: list[Lookup] = []
-    for pos, guard, index in plan.asks:
+    for pos, guard, index in asks:
         name = plan.guards[pos].id
         if pos > cut or (answers and answer_name(name, index) in answers):
             continue

@@ -201,12 +201,17 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
 def texts_in(value: Any) -> list[str]:
     """Every text in a value, names included."""
     found: list[str] = []
-
-    def note(text: str) -> str:
-        found.append(text)
-        return text
-
-    _changed(value, note)
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, msgspec.Struct):
+            waiting += [getattr(one, name) for name in one.__struct_fields__]
+        elif isinstance(one, dict):
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list | tuple | frozenset):
+            waiting += one
     return found
 
 

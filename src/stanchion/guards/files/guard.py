@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from msgspec.structs import replace
 
-from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.guards._own import NOWHERE, OwnPlaces, told_once
 from stanchion.guards._protected import CHANGES, FileProtection, Use
 from stanchion.guards.files.codes import CODES, CURES, shown
 from stanchion.guards.files.file_globs import (
@@ -167,6 +167,7 @@ class Files(FileOptions, frozen=True, dict=True):
         made.__dict__["_harm"] = harm
         return made
 
+    @told_once
     def told(self, places: OwnPlaces) -> Files:
         """The same guard that knows where the shield keeps what is its own."""
         made = replace(self)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._protected import CHANGES
+from stanchion.guards._protected import CHANGES, Use
 from stanchion.guards._real import RealPathsQuestion, absent_of, led_to
 from stanchion.guards.files.codes import shown
 from stanchion.guards.files.file_globs import folders
@@ -21,6 +23,10 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import is_device, is_url, place_of
 from stanchion.readings.paths.targets import PathTarget
+from stanchion.readings.word_lists import Strings
+
+KEPT: Final = 512
+"""How many places are remembered with what is said of them: whoever reads a file edits it next."""
 
 
 def _only_makes(target: PathTarget) -> bool:
@@ -34,7 +40,7 @@ def _of_shell(one: PathTarget) -> bool:
     return one.commanded and is_device(place_of(one.text))
 
 
-class RealFiles(msgspec.Struct, frozen=True):
+class RealFiles(msgspec.Struct, frozen=True, dict=True):
     """Judges the real paths of a call as `files` judges those that are written."""
 
     name: ClassVar = "files_real"
@@ -80,28 +86,38 @@ class RealFiles(msgspec.Struct, frozen=True):
         event = reading.event
         asked = event if isinstance(event, RealPathsQuestion) else reading.of(self._asked)
         roots, reals = led_to(asked, value)
-        files = self.files
-        real = folders(tuple(roots), files.case_insensitive)
-        worst: Finding | None = None
         absent = absent_of(asked, value)
         looks = asked.looks if asked.looks else (False,) * len(reals)
         each = zip(asked.paths, asked.uses, reals, absent, looks, strict=True)
-        for (text, _), use, path, away, only in each:
-            place = real.seen(place_of(path, lenient=path[1:2] == ":"))
-            words = text if text == path else f"{text} (really {path})"
-            about = (place, real, use, asked.task, shown(words))
-            inside = only and not real.outside(place)
-            finding = files.touched(*about, "looks" if inside else "")
-            finding = finding if finding is not None else files.placed(*about)
-            if finding is not None and finding.code == "files.outside" and files.surroundings:
-                # What is on another disk is nobody's here. Work in several folders is usual: a
-                # person is asked. Lists hold for all of it.
-                passes = away or is_open(place, real, use)
-                action = min(finding.action, ACTIONS[files.asked])
-                milder = None if passes else msgspec.structs.replace(finding, action=action)
-                finding = worse(milder, files.unlisted(*about))
-            worst = worse(worst, finding)
+        worst: Finding | None = None
+        for (text, _), *led in each:
+            worst = worse(worst, self._kept(tuple(roots), asked.task, text, *led))
         return worst
+
+    @cached_property
+    def _kept(self) -> Callable[..., Finding | None]:
+        return lru_cache(KEPT)(self._judged)
+
+    def _judged(
+        self, roots: Strings, task: str, text: str, use: Use, path: str, away: bool, only: bool
+    ) -> Finding | None:
+        """Judge where one path leads."""
+        files = self.files
+        real = folders(roots, files.case_insensitive)
+        place = real.seen(place_of(path, lenient=path[1:2] == ":"))
+        words = text if text == path else f"{text} (really {path})"
+        about = (place, real, use, task, shown(words))
+        inside = only and not real.outside(place)
+        finding: Finding | None = files.touched(*about, "looks" if inside else "")
+        finding = finding if finding is not None else files.placed(*about)
+        if finding is not None and finding.code == "files.outside" and files.surroundings:
+            # What is on another disk is nobody's here. Work in several folders is usual: a person
+            # is asked. Lists hold for all of it.
+            passes = away or is_open(place, real, use)
+            action = min(finding.action, ACTIONS[files.asked])
+            milder = None if passes else msgspec.structs.replace(finding, action=action)
+            finding = worse(milder, files.unlisted(*about))
+        return finding
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.guards._own import NOWHERE, OwnPlaces, told_once
 from stanchion.guards.shell.consequence import CODES, CURES, FAMILIES, Program
 from stanchion.kernel.actions import Action, Category, Risk, severer
 from stanchion.kernel.contract.values import Beside, GuardGate
@@ -163,6 +163,7 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
             severer(ACTIONS[mild], ACTIONS[severe]) for mild, severe in pairwise(self.unclear)
         )
 
+    @told_once
     def told(self, own: OwnPlaces) -> Shell:
         """The same guard that knows where the shield keeps what is its own."""
         made = msgspec.structs.replace(self)

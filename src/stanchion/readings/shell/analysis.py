@@ -21,6 +21,7 @@ from stanchion.readings.shell.unfold import UNFOLD
 from stanchion.readings.shell.wrappers import RUNNERS
 
 if TYPE_CHECKING:
+    from stanchion.readings.shell.kept import FollowedText
     from stanchion.readings.shell.script import Walker
 
 KEPT: Final = 1_024
@@ -30,6 +31,10 @@ PLAIN: Final = regex(r"[A-Za-z0-9 _./:,@%+-]*")
 """Characters none of which means anything to a shell; a text of these alone is split at its
 blanks."""
 
+
+LATEST: Final[dict[str, FollowedText]] = {}
+"""How the latest texts were followed, for whoever asks next how their commands stand in them."""
+MOST_LATEST: Final = 8
 
 LOADED: Final = (passed, shells, wrappers)
 """What enters the commands that run others: without it a text would be taken for one that runs
@@ -69,7 +74,12 @@ def _told(words: tuple[str, ...]) -> Analysis:
     return Analysis((Command(words),), steps=len(words))
 
 
-def _is_alone(text: str, words: list[str]) -> bool:
+def plain_words(text: str) -> list[str]:
+    """The words of a text of which no character means anything to a shell; none of another."""
+    return text.split() if PLAIN.fullmatch(text) is not None else []
+
+
+def is_alone(text: str, words: list[str]) -> bool:
     """Whether a text of plain words is a command that starts no other."""
     name = words[0].lower()
     if name in UNFOLD or name in RUNNERS or "/" in name or ("-" in name and words[0] != name):
@@ -88,8 +98,8 @@ def _walking() -> tuple[Collection[str], type[Walker]]:
 
 @lru_cache(maxsize=KEPT)
 def _kept(text: str, limits: ReadLimits) -> Analysis:
-    words = text.split() if PLAIN.fullmatch(text) is not None else []
-    if words and _is_alone(text, words):
+    words = plain_words(text)
+    if words and is_alone(text, words):
         return Analysis((Command(tuple(words)),), steps=len(words))
     reserved, walk = _walking()
     meter = Meter(len(text), limits)
@@ -100,6 +110,10 @@ def _kept(text: str, limits: ReadLimits) -> Analysis:
             walker.plain(words)
         else:
             walker.whole(text)
+        if limits == LIMITS:
+            if len(LATEST) >= MOST_LATEST:
+                LATEST.clear()
+            LATEST[text] = walker.so_far()
         if walker.wrote:
             pass_written(walker)
         pass_to_windows(walker, text)

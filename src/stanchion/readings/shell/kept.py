@@ -3,7 +3,7 @@ found."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -14,10 +14,12 @@ from stanchion.readings.shell.partly_known import OpenText, joined, origin_of
 from stanchion.readings.shell.tree import (
     STEPS_A_COMMAND,
     Assign,
+    Item,
     Meter,
     Node,
     Redirect,
     Script,
+    Simple,
     StreamPart,
     TooMuch,
 )
@@ -63,6 +65,25 @@ class PendingCommand(msgspec.Struct, frozen=True, gc=False):
         return None if isinstance(self.given, OpenText) else self.given
 
 
+class FollowedText(NamedTuple):
+    """The commands of a text, the part that each came of, how often each part was followed, the
+    scripts in each, and the variables that were set. It is `unsure` where a name may stand for
+    something else, or not all was followed."""
+
+    commands: tuple[Command, ...]
+    parts: tuple[int, ...]
+    visits: dict[int, int]
+    texts: dict[int, list[Script]]
+    set_values: frozenset[tuple[str, str]] = frozenset()
+    unsure: bool = False
+
+
+def of_plain(words: list[str]) -> tuple[dict[int, list[Script]], dict[int, int]]:
+    """The scripts of a text of plain words, and its one part, which is followed once."""
+    node = Simple([*words], [], [])
+    return {0: [[Item(node)]]}, {id(node): 1}
+
+
 class Keeping:
     """Keeps what a text sets, writes and starts; how its scripts are followed is said by the
     walker."""
@@ -74,6 +95,13 @@ class Keeping:
         self.passed: list[Command] = []
         self.passing = 0
         self.tried = 0
+        self.parts: list[int] = []
+        """The part of the text that each command came of."""
+        self.visits: dict[int, int] = {}
+        self.texts: dict[int, list[Script]] = {}
+        self.set_values: set[tuple[str, str]] = set()
+        self.within: list[int] = [0]
+        self.entering = False
         self.functions: dict[str, Node] = {}
         self.called: set[str] = set()
         self.calling: list[Node] = []
@@ -105,6 +133,13 @@ class Keeping:
         walker."""
         raise NotImplementedError
 
+    def so_far(self, sure: bool = True) -> FollowedText:
+        """How the text was followed until now."""
+        texts = {part: [*scripts] for part, scripts in self.texts.items()}
+        unsure = not sure or bool(self.broken or self.functions)
+        kept = tuple(self.commands), tuple(self.parts), dict(self.visits), texts
+        return FollowedText(*kept, frozenset(self.set_values), unsure)
+
     def emit(self, call: PendingCommand, marks: frozenset[str] = frozenset()) -> None:
         """Keep a command."""
         marks |= self.embedded
@@ -125,6 +160,7 @@ class Keeping:
         if len(self.commands) >= most:
             raise TooMuch(f"it runs more than {most} commands")
         self.commands.append(made)
+        self.parts.append(self.within[-1])
         if "copies" in made.kinds:
             self._copied(made)
 
@@ -164,6 +200,11 @@ class Keeping:
             self.wrote.append((path, text))
 
     def _assign(self, assign: Assign) -> tuple[str, str]:
+        made = self._set(assign)
+        self.set_values.add((assign.name, made[1]))
+        return made
+
+    def _set(self, assign: Assign) -> tuple[str, str]:
         env = self.words.env
         if assign.name in self.words.refs:
             assign = msgspec.structs.replace(assign, name=self.words.refs[assign.name])

@@ -24,14 +24,20 @@ from typing import Final
 from stanchion.kernel.names import names
 from stanchion.kernel.sizes import LIMITS
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.analysis import KEPT
+from stanchion.readings.shell.analysis import (
+    KEPT,
+    LATEST,
+    analysed,
+    is_alone,
+    plain_words,
+)
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.kept import PendingCommand
+from stanchion.readings.shell.kept import FollowedText, of_plain
 from stanchion.readings.shell.known import WORDS, by_name
+from stanchion.readings.shell.parse import RESERVED
 from stanchion.readings.shell.partly_known import OpenText
 from stanchion.readings.shell.script import Walker
 from stanchion.readings.shell.tree import (
-    Assign,
     GroupClause,
     Item,
     Meter,
@@ -138,63 +144,35 @@ def decided(text: str) -> Decided:
     return _kept(text) if len(text) <= LIMITS.command_chars else ()
 
 
-@lru_cache(maxsize=KEPT // 4)
-def _kept(text: str) -> Decided:
-    walker = _Following(Meter(len(text)))
-    sure = True
+def _followed(text: str) -> FollowedText:
+    """How a text was followed when it was analysed; it is followed once more where that was long
+    ago."""
+    commands = analysed(text).commands
+    known = LATEST.pop(text, None)
+    if known is not None:
+        return known
+    words = plain_words(text)
+    if words and is_alone(text, words) and words[0] not in RESERVED:
+        texts, visits = of_plain(words)
+        return FollowedText(commands, tuple(visits), visits, texts)
+    walker = Walker(Meter(len(text)))
     try:
         walker.whole(text)
     except (TooMuch, RecursionError):
-        sure = False
-    commands = walker.commands
-    if not sure or walker.broken or walker.functions or steers(commands, walker.set_values):
+        return walker.so_far(False)
+    return walker.so_far()
+
+
+@lru_cache(maxsize=KEPT // 4)
+def _kept(text: str) -> Decided:
+    found = _followed(text)
+    commands = found.commands
+    if found.unsure or steers(commands, found.set_values):
         return tuple([(command, UNSURE) for command in commands])
-    placing = _Placing(walker)
-    for script in walker.texts.get(0, ()):
+    placing = _Placing(found)
+    for script in found.texts.get(0, ()):
         placing.script(script, _Way(0, True, ()), False)
     return tuple([(command, placing.found.get(at, UNSURE)) for at, command in enumerate(commands)])
-
-
-class _Following(Walker):
-    """Follows a text, and keeps which commands came of which part of it."""
-
-    def __init__(self, meter: Meter) -> None:
-        super().__init__(meter)
-        self.parts: list[int] = []
-        self.visits: dict[int, int] = {}
-        self.texts: dict[int, list[Script]] = {}
-        self.set_values: set[tuple[str, str]] = set()
-        self._within: list[int] = [0]
-        self._entering = False
-
-    def text(self, text: str, given: str | None = None) -> str:
-        """Follow a text that runs as a script."""
-        self._entering = True
-        return super().text(text, given)
-
-    def script(self, script: Script, given: str | None) -> str:
-        """Follow commands one after the other."""
-        if self._entering:
-            self._entering = False
-            self.texts.setdefault(self._within[-1], []).append(script)
-        return super().script(script, given)
-
-    def _simple(self, node: Simple, given: str | None) -> str:
-        self.visits[id(node)] = self.visits.get(id(node), 0) + 1
-        self._within.append(id(node))
-        printed = super()._simple(node, given)
-        self._within.pop()
-        return printed
-
-    def emit(self, call: PendingCommand, marks: frozenset[str] = frozenset()) -> None:
-        """Keep a command, and the part of the text that it came of."""
-        super().emit(call, marks)
-        self.parts.append(self._within[-1])
-
-    def _assign(self, assign: Assign) -> tuple[str, str]:
-        made = super()._assign(assign)
-        self.set_values.add((assign.name, made[1]))
-        return made
 
 
 class _Way(NamedTuple):
@@ -210,11 +188,11 @@ class _Way(NamedTuple):
 class _Placing:
     """Finds how each command stands, from the outside inwards."""
 
-    def __init__(self, walker: _Following) -> None:
+    def __init__(self, text: FollowedText) -> None:
         self.found: dict[int, CommandStanding] = {}
-        self._walker = walker
+        self._text = text
         self._chains = 0
-        self._printing = [at for at, command in enumerate(walker.commands) if prints(command)]
+        self._printing = [at for at, command in enumerate(text.commands) if prints(command)]
 
     def script(self, script: Script, way: _Way, pipefail: bool) -> None:
         """Follow the lists of a script."""
@@ -255,7 +233,7 @@ class _Placing:
         own = self._own(node)
         if not own:
             return
-        commands = self._walker.commands
+        commands = self._text.commands
         outer = commands[own[0]]
         runs = started(outer.argv) if all(_is_known(word) for word in outer.argv) else None
         if runs is None or any(starmap(steers_by, (*outer.settings, *runs.settings))):
@@ -270,16 +248,16 @@ class _Placing:
                 if commands[at].argv == runs.argv
             }
             return
-        texts = self._walker.texts.get(id(node), [])
+        texts = self._text.texts.get(id(node), [])
         if len(texts) == 1:
             self.script(texts[0], way, inner.pipefail)
 
     def _own(self, node: Simple) -> list[int]:
         """The commands that are those of this part itself; none where it is followed more than
         once."""
-        if self._walker.visits.get(id(node)) != 1:
+        if self._text.visits.get(id(node)) != 1:
             return []
-        return [at for at, part in enumerate(self._walker.parts) if part == id(node)]
+        return [at for at, part in enumerate(self._text.parts) if part == id(node)]
 
 
 def _lists(script: Script) -> Iterator[list[Item]]:

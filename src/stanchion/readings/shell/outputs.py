@@ -17,8 +17,8 @@ from stanchion.readings.shell.known import kinds_of
 from stanchion.readings.shell.options import sort
 from stanchion.readings.shell.partly_known import OpenText, joined, like
 from stanchion.readings.shell.patterns import fits, pieces, ranged
-from stanchion.readings.shell.tree import MAX_MADE, Meter
-from stanchion.readings.word_lists import Strings
+from stanchion.readings.shell.tree import MAX_MADE, Meter, Node, Simple
+from stanchion.readings.word_lists import Strings, listed
 
 _ESCAPE: Final = regex(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|(0?[0-7]{1,3})|c(.)|(.))",
@@ -270,3 +270,15 @@ FILTERS: Final[dict[str, Filter]] = {
     "bzip2": _unpacking(_unbzip, "-d|--decompress"), "tr": _tr, "cut": _cut,
     "md5sum": _digest("md5"), "sha1sum": _digest("sha1"), "sha256sum": _digest("sha256"),
 }  # fmt: skip
+
+
+SHOWING: Final = listed("jq yq cat bat head tail less more sort uniq column tac nl")
+"""Programs that show of what they read what is asked for."""
+
+
+def shows(part: Node) -> bool:
+    """Whether a part of a pipe shows what it reads."""
+    if not isinstance(part, Simple) or part.redirects or not part.words:
+        return False
+    name = part.words[0]
+    return isinstance(name, str) and name in SHOWING

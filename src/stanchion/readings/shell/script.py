@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.kept import Keeping, PendingCommand
+from stanchion.readings.shell.kept import Keeping, PendingCommand, of_plain
 from stanchion.readings.shell.known import kinds_of
-from stanchion.readings.shell.outputs import output_of
+from stanchion.readings.shell.outputs import output_of, shows
 from stanchion.readings.shell.parse import ShellReader, quickly
 from stanchion.readings.shell.partly_known import OpenText, joined, like, origin_of
 from stanchion.readings.shell.patterns import fits, pieces
@@ -46,18 +46,6 @@ SHELL_VARIABLES: Final = listed("$SHELL $BASH ${SHELL}")
 """Variables that name a shell, whoever runs the text."""
 
 
-SHOWING: Final = listed("jq yq cat bat head tail less more sort uniq column tac nl")
-"""Programs that show of what they read what is asked for."""
-
-
-def _shows(part: Node) -> bool:
-    """Whether a part of a pipe shows what it reads."""
-    if not isinstance(part, Simple) or part.redirects or not part.words:
-        return False
-    name = part.words[0]
-    return isinstance(name, str) and name in SHOWING
-
-
 class Walker(Keeping):
     """Follows one text and keeps the commands it would run."""
 
@@ -70,6 +58,8 @@ class Walker(Keeping):
         """Follow a whole text that is one command of plain words, which need neither be read nor
         expanded."""
         self.meter.down()
+        self.texts, self.visits = of_plain(words)
+        self.within += self.visits
         self.meter.step(2 + len(words))
         self.run(PendingCommand(tuple(words)))
         self.meter.up()
@@ -83,6 +73,7 @@ class Walker(Keeping):
     def text(self, text: str, given: str | None = None) -> str:
         """Follow a text that runs as a script; what it prints."""
         self.meter.down()
+        self.entering = True
         script = quickly(text, self.meter)
         if script is None:
             script = self._read(text, given)
@@ -149,6 +140,9 @@ class Walker(Keeping):
 
     def script(self, script: Script, given: str | None) -> str:
         """Follow commands one after the other; what they print together."""
+        if self.entering:
+            self.entering = False
+            self.texts.setdefault(self.within[-1], []).append(script)
         texts: list[str] = []
         before, holds, known = "", None, None
         for item in script:
@@ -168,7 +162,11 @@ class Walker(Keeping):
         """Follow one command, simple or not; what it prints."""
         self.meter.step()
         if isinstance(node, Simple):
-            return self._simple(node, given)
+            self.visits[id(node)] = self.visits.get(id(node), 0) + 1
+            self.within.append(id(node))
+            printed = self._simple(node, given)
+            self.within.pop()
+            return printed
         if isinstance(node, Pipe):
             return self._pipe(node, given)
         if isinstance(node, Turned):
@@ -183,7 +181,7 @@ class Walker(Keeping):
         self.apart += 1
         self.wanted += 1
         for at, part in enumerate(node.parts[:-1], 1):
-            seen = all(map(_shows, node.parts[at:]))
+            seen = all(map(shows, node.parts[at:]))
             self.seen += seen
             text = self.node(part, text)
             self.seen -= seen

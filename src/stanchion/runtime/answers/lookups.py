@@ -15,6 +15,7 @@ from stanchion.kernel.state import Batch
 from stanchion.kernel.units import LARGEST, Amounts
 from stanchion.runtime.answers.pool import CONTEXT, STOP, LanePool
 from stanchion.runtime.answers.question import LaneQuestion, Lingering
+from stanchion.runtime.answers.real_paths import real_paths, real_paths_at_once
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from stanchion.runtime.answers.deep import DeepRule, Inbox, RuleQuestion
 
 Answerer = Callable[..., Any]
+AT_ONCE: Final[dict[Any, Answerer]] = {real_paths: real_paths_at_once}
+"""What answers for code that need not be waited for; it raises where it would have to wait."""
 Find = Callable[[str, str], Answerer | None]
 """Gives the code that answers for a guard of a policy, by the policy's hash and the guard's id."""
 Recalls = Callable[[Recall], Any]
@@ -132,11 +135,30 @@ class LookupAnswering:
         except Exception as error:  # noqa: BLE001 - a memory that fails answers nothing, and the guard fails closed
             return Failed(type(error).__name__)
 
+    def at_once(self, ask: Ask) -> tuple[Answer, ...] | None:
+        """All answers, where none has to be waited for."""
+        given: list[Answer] = []
+        for lookup in ask.lookups:
+            known = self._known_at_once(ask.policy, lookup)
+            if known is None:
+                return None
+            given.append(known)
+        return tuple(given)
+
+    def _known_at_once(self, policy: str, lookup: Lookup) -> Answer | None:
+        """The answer of the run's own memory, and of a disk of this machine."""
+        if type(lookup.payload) is Recall:
+            return self._recalled(lookup.payload)
+        try:
+            return Answered(AT_ONCE[self._find(policy, lookup.guard)](lookup.payload))
+        except Exception:  # noqa: BLE001 - who asks where it may be waited for hears what is wrong
+            return None
+
     def _put(self, policy: str, lookup: Lookup) -> LaneQuestion | Answer | None:
         """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would
         be in time."""
-        if type(lookup.payload) is Recall:
-            return self._recalled(lookup.payload)
+        if (at_once := self._known_at_once(policy, lookup)) is not None:
+            return at_once
         entry, known = self._entered(policy, lookup)
         if known is not None:
             return known

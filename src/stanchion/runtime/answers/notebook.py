@@ -323,11 +323,13 @@ class NotebookEntry:
     """What one decision reads in the notebook, and adds to it. It rides on the decision's batch."""
 
     __slots__ = (
+        "_asks",
         "_base",
         "_data",
         "_draft",
         "_note",
         "_notebook",
+        "_sent",
         "_take",
         "_terms",
         "_tries",
@@ -345,20 +347,29 @@ class NotebookEntry:
         self._note: ProvenanceNote | None = None
         self._data = b""
         self._draft: Draft | None = None
+        self._asks: list[Expect] = []
+        self._sent: tuple[tuple[Finding, ...], tuple[Put, ...]] | None = None
+        """What may be under way to the store: until it has answered, it stays the same."""
         self.done = False
         """Whether the store has answered: then all is learnt that is to be learnt."""
 
     def expects(self) -> list[Expect]:
         """The open page as it is known. The first time it has to be the last one: something may be
         new."""
-        self._tries += 1
-        self._base, expects = self._notebook.look(
-            self._tries == 1 or self._tries <= self._terms.tries
-        )
-        return expects
+        if not self._asks:
+            self._tries += 1
+            self._base, self._asks = self._notebook.look(
+                self._tries == 1 or self._tries <= self._terms.tries
+            )
+        return self._asks
 
     def puts(self, findings: tuple[Finding, ...]) -> tuple[Put, ...]:
         """The open page with what is learnt, if the decision goes ahead."""
+        if self._sent is None or self._sent[0] != findings:
+            self._sent = findings, self._put(findings)
+        return self._sent[1]
+
+    def _put(self, findings: tuple[Finding, ...]) -> tuple[Put, ...]:
         written, self._draft = self._write(findings), None
         if written is not None and written != self._note:
             self._data = self._notebook.packed(written)
@@ -370,6 +381,7 @@ class NotebookEntry:
 
     def moved(self, reply: Reply) -> AbstractSet[str]:
         """Take in what others have written."""
+        self._asks, self._sent = [], None
         return self._notebook.read(reply.fresh, self._take)
 
     def kept(self, reply: Reply) -> None:

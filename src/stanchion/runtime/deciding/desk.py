@@ -94,8 +94,8 @@ class Desk(OpenCalls):
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to
         know."""
-        self.judged: tuple[Any, Judged | None] | None = None
-        """What an event says that the straight way has left to the engine, and what was found."""
+        self.judged: tuple[Moment, Judged | None] | None = None
+        """The moment that the straight way has left to the engine, and what was found."""
         self.lanes: dict[tuple[type[Any], str], Any] = {}
         """What is known of calls that nobody has anything to say about, by kind and tool."""
         self._prefix = f"{info.id}.{nonce}."
@@ -273,10 +273,11 @@ class Desk(OpenCalls):
         if self._charges and spent is not JUST_ONE and costs(event.stage, spent):
             events = (event, self._charge(event, spent))
         known, judged = (None, None) if self.judged is None else self.judged
-        if known is not None and known.event is event and len(events) == 1:
-            readings: tuple[Any, ...] = (known,)
+        if known is not None and known.events == events:
+            readings, carried = known.readings, known.carried
         else:
-            readings, judged = tuple(map(self.shield.policy.read, events)), None
+            readings, carried = tuple(map(self.shield.policy.read, events)), None
+            judged = None
         late = refused
         if self._late or self.ended is not None or self.deadline_at_ms is not None:
             judged = None
@@ -286,7 +287,7 @@ class Desk(OpenCalls):
                 said = stands.action, stands.code, stands.args, stands.text
                 late = (*late, Finding(*said, guard="kernel"))
         about = settles, late, attempt, stakes, granted, again, lifts, bypasses
-        return Moment(events, spent, *about, readings, None, judged)
+        return Moment(events, spent, *about, readings, carried, judged)
 
     def _over(self) -> Over | None:
         return over(self.ended, self.deadline_at_ms, self.shield.clock())
@@ -416,6 +417,8 @@ class Desk(OpenCalls):
 
     def carrying(self, moment: Moment) -> Moment:
         """A moment whose decision carries to the store and back what the run's processes learn."""
+        if moment.carried is not None:
+            return moment
         memory, guard = self.remembers(), self.shield.policy.recalls
         entry = (
             None if memory is None or guard is None else memory.entry(moment, guard, self._tells)

@@ -21,12 +21,13 @@ from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.lookups import Answer
 from stanchion.kernel.sizes import LONG, exceeds
 from stanchion.kernel.state import Batch, Reply, Settle
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.straight import Judged, Prepared, conclude, prepare
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit
-from stanchion.policy.veil import NAMED, Veil, named_by_host
+from stanchion.policy.veil import NAMED, Veil, named_by_host, texts_in
 from stanchion.runtime.deciding.aftermath import aftermath, owe
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.judging import AGAIN, assess, judge
@@ -103,8 +104,7 @@ def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane |
         spent = lending(desk, probe, JUST_ONE, desk.time_left_s(tool, None))
     veil: Veil = policy.veil
     straight = not (
-        policy.recalls is not None
-        or policy.contextual
+        policy.contextual
         or plans.shares
         or plans.clock is not None
         or (risk >= WAITS if KINDS[probe.stage] == INTENT else policy.learns or policy.undos)
@@ -134,7 +134,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
     settles: tuple[Settle, ...]
     begun_ns: int
     chars: int = -1
-    reading: Any = None
+    moment: Any = None
     judged: Judged | None = None
     reply: Any = None
     decision: Decision | None = None
@@ -147,12 +147,17 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         plans, plan, shield = lane.plans, lane.plan, desk.shield
         if not 0 <= self.chars <= LONG and exceeds(event, LONG):
             return None
-        self.reading = reading = plans.policy.read(event)
-        found = prepare(plans, plan, event, reading, shield.records, self.amounts, self.settles)
+        policy: Any = plans.policy
+        about, readings = ((event,), self.amounts, self.settles), (policy.read(event),)
+        moment = Moment(*about, readings=readings, template=lane.template)
+        self.moment = moment = moment if policy.recalls is None else desk.carrying(moment)
+        found = prepare(plans, plan, moment, shield.records, desk.answering.at_once)
         if not isinstance(found, Prepared):
             self.judged = found
             return None
-        self.judged = (plan, [], plan.end)
+        self.judged = (plan, [], plan.end, found.answers)
+        if found.answers and not _is_plain(lane, found.answers):
+            return None
         reply = None
         if found.batch is not None:
             try:
@@ -161,18 +166,18 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
                 self.reply = as_lost(found.batch, error)
             if reply is None or (reply.settled and AGAIN in reply.settled):
                 return None
-        decision = conclude(plans, plan, event, found, reply, shield.records)
+        decision = conclude(plans, plan, moment, found, reply, shield.records)
         if decision is None:
             return None
         self.decision = decision
-        about = (event,), self.amounts, self.settles
-        moment = Moment(*about, readings=(reading,), template=lane.template)
         took_ns = perf_counter_ns() - self.begun_ns
         ends = event.call if KINDS[event.stage] == OUTCOME else ""
         mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), ends)
         if not isinstance(mark, int):
             self.lost = mark
             return None
+        if policy.recalls is not None:
+            desk.learn(moment, decision)
         next(desk.decided[Action.ALLOW])
         if lane.tally is None:
             lane.tally = shield.telemetry.tally(event, decision)
@@ -183,7 +188,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
 
     def on(self, engine: Flow[T]) -> Flow[T]:
         """The engine's flow, by which something goes on that is not quiet."""
-        self.desk.judged = None if self.reading is None else (self.reading, self.judged)
+        self.desk.judged = None if self.moment is None else (self.moment, self.judged)
         return engine if self.reply is None else resumed(engine, self.event.id, self.reply)
 
     def left(self, error: BaseException) -> Flow[Decision]:
@@ -202,9 +207,18 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         assert self.decision is not None
         assert self.lost is not None
         decision = yield from confirmed(self.desk, self.event, self.decision, self.lost)
+        if self.desk.shield.policy.recalls is not None:
+            self.desk.learn(self.moment, decision)
         if decision.findings:
             yield from aftermath(self.desk, self.event, decision)
         return decision
+
+
+def _is_plain(lane: QuietLane, answers: dict[str, Answer]) -> bool:
+    """Whether answers are written down as they are: they are short, and have no names to hide."""
+    policy: Any = lane.plans.policy
+    texts = texts_in((*answers.values(),))
+    return sum(map(len, texts)) <= LONG and not policy.veil.pairs(texts)
 
 
 def _passage(

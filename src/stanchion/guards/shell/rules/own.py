@@ -6,12 +6,13 @@ what holds such an agent is the rights of files, another user, keys and a broker
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from stanchion.guards._own import FIRST, POLICY, STATE, usually
 from stanchion.guards._protected import Protected
 from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.rule import CHECKS, asked
+from stanchion.guards.shell.rule import CHECKS, Check, asked
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.paths import used_by
 from stanchion.readings.word_lists import listed
@@ -57,23 +58,28 @@ def is_for_people(command: Command, _roots: Roots) -> bool:
     return verbs is not None and (not verbs or not verbs.isdisjoint(words))
 
 
-def _touches(command: Command, roots: Roots, kept: Protected) -> bool:
-    """Whether a command uses files of ours as no agent does. What only looks at a name reads
-    nothing; a search and `git` delete what they find, not the folder in which they look."""
+def _touched(command: Command, roots: Roots) -> Iterator[Protected | None]:
+    """What of ours a command uses as no agent does. What only looks at a name reads nothing; a
+    search and `git` delete what they find, not the folder in which they look."""
     for path, use, base, how, _ in used_by(command):
         if (how == "looks" and use == "read") or ("**" in path and "find -exec" in command.via):
             continue
         if use == "delete" and (how == "looks" or command.name == "git"):
             use = "write"
-        if kept in (roots.own.leads_to(path, use, base), usually(path, use, base)):
-            return True
-    return False
+        yield from (roots.own.leads_to(path, use, base), usually(path, use, base))
 
 
-CHECKS.update(
-    {
-        "touches_state": lambda command, roots: _touches(command, roots, STATE),
-        "touches_policy": lambda command, roots: _touches(command, roots, POLICY),
-        "touches_first": lambda command, roots: _touches(command, roots, FIRST),
-    }
-)
+def _touches(kept: Protected) -> Check:
+    """Asks whether a command uses one kind of what is ours; all kinds are found together."""
+
+    def touches(command: Command, roots: Roots) -> bool:
+        known = command.__dict__.get("touched")
+        if known is None or known[0] is not roots:
+            known = command.__dict__["touched"] = roots, tuple(_touched(command, roots))
+        return kept in known[1]
+
+    return touches
+
+
+KINDS: Final = {"touches_state": STATE, "touches_policy": POLICY, "touches_first": FIRST}
+CHECKS.update({name: _touches(kept) for name, kept in KINDS.items()})
