@@ -252,6 +252,9 @@ class Placement(FileSection, frozen=True, kw_only=True):
     effects: tuple[FollowUpName, ...] = ()
     """What a finding of the guard does besides its action: mark the run, count a strike, tell
     operators."""
+    ends_chain: bool = True
+    """If `false`, guards behind it are judged even when it refuses, so that their effects count.
+    For guards that keep no state."""
 
 
 # Every entry has these fields: their types are looked up here, and not again for each guard.
