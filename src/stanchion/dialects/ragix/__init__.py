@@ -8,6 +8,7 @@ have to stay what they are.
 
 from __future__ import annotations
 
+from stanchion.dialects.errors import DialectError
 from stanchion.dialects.ragix.tutor import (
     ContradictionDetector,
     FailureDetector,
@@ -50,6 +51,7 @@ __all__ = [
     "CheckResult",
     "CheckVerdict",
     "ContradictionDetector",
+    "DialectError",
     "EnvelopeConfig",
     "FailureDetector",
     "FailureType",
