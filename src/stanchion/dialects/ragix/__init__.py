@@ -20,7 +20,7 @@ from stanchion.dialects.ragix.tutor import (
 )
 from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.advice.failures import FailureType
-from stanchion.tutor.envelope.config import EnvelopeConfig
+from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import (
     SCORE_GOOD_REFORMULATION,
@@ -53,6 +53,7 @@ __all__ = [
     "ContradictionDetector",
     "DialectError",
     "EnvelopeConfig",
+    "EnvelopeError",
     "FailureDetector",
     "FailureType",
     "GameState",

@@ -32,6 +32,8 @@ from stanchion.tutor.graph import Goal, Observation, Status, Truth
 from stanchion.tutor.law import v1
 from stanchion.tutor.law.v1 import Executor, TutorV1
 from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.law.verdicts import CheckResult
+from stanchion.tutor.manifests.manifest import ManifestError
 from stanchion.tutor.playing.envelopes import bundle_for, played_by
 from stanchion.tutor.playing.episodes import play
 from stanchion.tutor.playing.games import GameError, load_rules
@@ -220,6 +222,14 @@ class Tutor(v1.TutorV1):
             raise DialectError(f"`constraints` has a `{wrong[0]}`: give a list of texts")
         super().setup_game(goal, held)
 
+    def check(self, truth: Truth | str, commit: bool = False) -> CheckResult:
+        """What is known of a claim, by its words or as the graph has it."""
+        if not isinstance(truth, Truth | str):
+            raise DialectError(f"`truth` is a `{type(truth).__name__}`: give the words of a claim")
+        if isinstance(truth, str):
+            truth = self.pcg.add(Truth, text=truth) if commit else Truth(id="", text=truth)
+        return super().check(truth, commit)
+
     @property
     def strategic_advisor(self) -> StrategicAdvisor:
         """Who looks at this game and says what to tell the player."""
@@ -282,7 +292,7 @@ class TutorEnvelope(envelope.TutorEnvelope):
         """Play until the goal is reached or the turns are over, and write the manifest, unless
         `manifest_enabled` is
         off: to `manifest_path`, or to the folder of the state. With a `run` of a shield, its policy
-        judges every call of the model. Raises `ManifestError`, before anything is played, where it
+        judges every call of the model. Raises `DialectError`, before anything is played, where it
         cannot be written."""
         if not callable(model):
             raise DialectError(
@@ -303,7 +313,7 @@ class TutorEnvelope(envelope.TutorEnvelope):
                 seed=seed,
                 chosen=self._picked,
             )
-        except EnvelopeError as error:
+        except (EnvelopeError, ManifestError) as error:
             raise DialectError(str(error)) from None
 
 
