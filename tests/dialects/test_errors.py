@@ -34,6 +34,12 @@ def test_a_place_that_cannot_be_used_is_told_by_the_dialect(dialect: str) -> Non
 
 
 @pytest.mark.parametrize("dialect", MAKES)
+def test_a_trail_that_cannot_be_written_is_told_by_the_dialect(dialect: str) -> None:
+    with pytest.raises(agent33.DialectError, match="`journal` cannot be used: the audit trail in"):
+        MAKES[dialect][1](journal="/proc/none/trail")
+
+
+@pytest.mark.parametrize("dialect", MAKES)
 def test_an_option_that_there_is_not_is_told_with_the_one_that_was_meant(dialect: str) -> None:
     with pytest.raises(agent33.DialectError, match="has no option `tennant`: did you mean `tenan"):
         MAKES[dialect][1](tennant="x")

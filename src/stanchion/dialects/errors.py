@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from stanchion.audit.errors import TrailError
 from stanchion.kernel.shown import StanchionError, one_line
 from stanchion.policy.nearest import hint
 from stanchion.runtime.shield import Shield
@@ -34,5 +35,6 @@ def load_shield(policy: Any, where: str = "store", **options: Any) -> Shield:
     cannot be used."""
     try:
         return Shield.load(policy, **options)
-    except StoreError as error:
+    except (StoreError, TrailError) as error:
+        where = where if isinstance(error, StoreError) else "journal"
         raise DialectError(f"`{where}` cannot be used: {error}") from error

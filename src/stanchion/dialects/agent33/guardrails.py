@@ -252,7 +252,7 @@ class Guardrails:
     def _escalation(self, ticket: Ticket) -> Escalation:
         until = ticket.expires_at if ticket.review is None else ticket.review.due_at
         return Escalation(
-            id=ticket.id,
+            id=ticket.id if ticket.bypass is None else ticket.bypass.id,
             guardrail_id=ticket.bypass.guardrail if ticket.bypass is not None else ticket.guard,
             agent_id=ticket.agent,
             task=ticket.task,
