@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from model.history import History, Take
-from model.known import Found, Sitting, stops
+from model.known import Found, Sitting
 from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, failure_of
@@ -49,7 +49,7 @@ class Count:
                 )
                 if finding.action == Action.WARN and not told and counted and not self._stopped():
                     self._tally(pos, finding)
-            if any(stops(finding) for place, finding in self.found if place == pos):
+            if any(self.sitting.ends(pos, one) for place, one in self.found if place == pos):
                 break
 
     def write(self) -> None:
@@ -67,7 +67,8 @@ class Count:
             ):
                 history.takes.append(Take(batch, history.now, line, amount))
         reached = min(
-            [pos for pos, finding in self.found if stops(finding)], default=len(sitting.chain)
+            [pos for pos, finding in self.found if sitting.ends(pos, finding)],
+            default=len(sitting.chain),
         )
         for wish in sitting.wishes:
             group = wish.pos + 1 if sitting.chain[wish.pos][0].shadow else 0

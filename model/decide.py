@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from model.count import Count
 from model.history import History
-from model.known import Found, Sitting, stops
+from model.known import Found, Sitting
 from model.refusals import entered
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import EVERY_ACTION, Policy
@@ -174,7 +174,9 @@ def _resolve(
     held: bool = False,
     lost: bool = False,
 ) -> Expected:
-    cut = min([pos for pos, finding in found if stops(finding)], default=len(sitting.chain))
+    cut = min(
+        [pos for pos, finding in found if sitting.ends(pos, finding)], default=len(sitting.chain)
+    )
     reached = [finding for pos, finding in found if pos <= cut]
     real = [finding for finding in reached if not finding.shadow]
     action = max([finding.action for finding in real], default=Action.ALLOW)

@@ -87,7 +87,14 @@ class Sitting:
     def cut(self) -> int:
         """The place of the first real stop among what is known; the chain's length where there is
         none."""
-        return min([pos for pos, finding in self.found if stops(finding)], default=len(self.chain))
+        return min(
+            [pos for pos, finding in self.found if self.ends(pos, finding)], default=len(self.chain)
+        )
+
+    def ends(self, pos: int, finding: Finding) -> bool:
+        """Whether a finding skips everything behind it. What the store counts always does."""
+        counted = finding.code == "kernel.third_warning"
+        return stops(finding) and (counted or pos < 0 or self.chain[pos][0].ends)
 
     @property
     def ceiling(self) -> Action:
@@ -326,7 +333,7 @@ class Sitting:
             finding = self._judge(pos)
             if finding is not None:
                 found.append((pos, finding))
-                if stops(finding):
+                if self.ends(pos, finding):
                     break
         return found
 
@@ -483,5 +490,5 @@ def _changes(content: Any, patches: tuple[Patch, ...]) -> bool:
 
 
 def stops(finding: Finding) -> bool:
-    """Whether a finding skips everything behind it."""
+    """Whether a finding refuses."""
     return finding.action >= Action.BLOCK and not finding.shadow

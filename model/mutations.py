@@ -47,9 +47,10 @@ ORDER: Final = (
     _M(
         "short-circuit dropped",
         JUDGING,
-        "return pos if action >= STOPS and not placed.shadow",
+        "return pos if action >= STOPS and placed.ends and not placed.shadow",
         "return pos if False",
     ),
+    _M("a refusal always ends the chain", JUDGING, "and placed.ends and", "and"),
     _M("switched guards not judged", JUDGING, "if plan.switches:", "if False:"),
     _M(
         "stop at ESCALATE",
@@ -234,7 +235,7 @@ SHADOW: Final = (
     _M(
         "shadow stops the chain",
         JUDGING,
-        "action >= STOPS and not placed.shadow and",
+        "action >= STOPS and placed.ends and not placed.shadow and",
         "action >= STOPS and",
     ),
     _M(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any, NamedTuple
 
+import msgspec
+
 from model.drawn.case import Case, Feature
 from model.drawn.guards import (
     GONE,
@@ -116,6 +118,8 @@ def _entry(case: Case, number: int, shadow: bool) -> Entry:
         fail_open=case.has(Feature.FAILURES) and drawn.random() < 0.4,
         log_pass=number % 2 == 0,
     )
+    if placed.kind in (Kind.PURE, Kind.ASKING) and drawn.random() < 0.2:
+        placed = msgspec.structs.replace(placed, ends=False)
     charges = case.has(Feature.PAIRS) and drawn.random() < 0.4
     others = not charges or (placed.kind in (Kind.PURE, Kind.ASKING) and drawn.random() < 0.5)
     modes = (

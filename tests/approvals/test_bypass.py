@@ -170,6 +170,22 @@ def test_what_cannot_be_asked_is_one_clear_line_and_changes_nothing(
     assert not [fact for fact in shield.journal.facts() if fact.what.startswith("bypass")]
 
 
+@pytest.mark.parametrize(
+    ("always", "says"),
+    [(False, "`first` allows no bypass"), (True, "`first` is always active")],
+)
+def test_where_nothing_allows_a_bypass_that_is_the_reason(
+    always: bool, says: str, deeds: Deeds
+) -> None:
+    """Nothing is kept of what was refused, and nobody is told that it was not."""
+    closed = {"use": "tool_denylist", "id": "first", "tools": ["pay"], "always": always}
+    with shield_for({"name": "p", "guards": [closed]}) as shield:
+        run = shield.run("bot")
+        refused(run, deeds.pay, 5)
+        with pytest.raises(BypassRefused, match=says):
+            run.request_bypass("first", WHY)
+
+
 def test_only_what_was_refused_can_be_asked_for(shield: Shield, deeds: Deeds) -> None:
     run = shield.run("bot")
     with pytest.raises(BypassRefused, match="nothing of this run was refused by `first`"):

@@ -144,6 +144,8 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
     log_pass: bool = False
     part_of: str = ""
     effects: tuple[str, ...] = ()
+    ends: bool = True
+    """Whether nothing behind one of its refusals is judged any more."""
 
     def effects_of(self, finding: Finding) -> tuple[str, ...]:
         """The effects of one of its findings: its own, and those that the policy gives the guard. A

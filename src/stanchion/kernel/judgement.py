@@ -139,7 +139,7 @@ def note(
             ),
         )
     )  # fmt: skip
-    return pos if action >= STOPS and not placed.shadow and pos < cut else cut
+    return pos if action >= STOPS and placed.ends and not placed.shadow and pos < cut else cut
 
 
 def _redaction(

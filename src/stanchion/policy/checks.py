@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, Final
 
@@ -255,6 +256,13 @@ def _timezone(file: PolicyFile) -> Iterator[Wrong]:
         yield from [(("timezone",), said) for said in calendar.wrong_in(file.timezone)]
 
 
+def _envelope(file: PolicyFile) -> Iterator[Wrong]:
+    if file.envelope is not None:
+        wrong: str = import_module("stanchion.policy.formats.ragix").wrong_in(file.envelope)
+        if wrong:
+            yield ("envelope",), wrong
+
+
 def _standing(file: PolicyFile) -> Iterator[Wrong]:
     """What makes no sense about how an entry stands in its policy."""
     for at, entry in enumerate(file.guards):
@@ -317,6 +325,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _approved,
     _milder_levels,
     _timezone,
+    _envelope,
     _standing,
 )
 """What is wrong wherever it stands."""

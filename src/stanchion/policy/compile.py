@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import having, stages_of
-from stanchion.kernel.guard import Placed
+from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.stages import Stage
 from stanchion.policy import bind_guards as binding, ladder
 from stanchion.policy.checks import wrong_in
@@ -101,6 +101,13 @@ def compile_policy(
         faults += [
             Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)
         ]
+        if not entry.ends_chain and guard.kind in (Kind.RECORD, Kind.METER):
+            faults.append(
+                Fault(
+                    where("guards", at, "ends_chain"),
+                    f"`{guard.name}` keeps state, and its refusal ends the chain: leave this out",
+                )
+            )
         if not entry.enabled:
             continue
         marked = having(guard, "degrades")
@@ -167,6 +174,7 @@ def _seat(
         entry.log_pass,
         entry.part_of,
         entry.effects,
+        entry.ends_chain,
     )
     seat = seat_of(placed, place, entry.applies_to)
     return seat if file.risk == RiskLevels() else at_levels(file, seat, entry.always)

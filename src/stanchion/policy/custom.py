@@ -124,8 +124,9 @@ def with_guards(
 
     A function of an event, or an object with a `judge(event)`, sync or async, is a guard. It may
     say where it stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`,
-    `deep`, `fail_open`, `log_pass`, `mode`. An object with a `kind` is one of the engine's own four
-    protocols and judges inline, with every power of the contract. `brake` adds safe mode.
+    `deep`, `fail_open`, `log_pass`, `ends_chain`, `mode`. An object with a `kind` is one of the
+    engine's own four protocols and judges inline, with every power of the contract. `brake` adds
+    safe mode.
     """
     answerers: dict[str, Answerer] = {}
     seats = [GuardSeat(BRAKE, place="switched on at start")] if brake else []
@@ -191,6 +192,7 @@ def _placed(guard: Any, policy: CompiledPolicy) -> tuple[Placed, Answerer | None
         getattr(guard, "mode", "enforce") == "shadow" or policy.shadow,
         bool(getattr(guard, "fail_open", False)),
         bool(getattr(guard, "log_pass", False)),
+        ends=bool(getattr(guard, "ends_chain", True)),
     )
     return placed, judge
 

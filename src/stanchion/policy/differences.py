@@ -88,6 +88,7 @@ def effect_of(seat: GuardSeat) -> dict[str, Any]:
         "fail_open": placed.fail_open,
         "log_pass": placed.log_pass,
         "part_of": placed.part_of,
+        **({} if placed.ends else {"ends_chain": False}),
         **listed,
         **{name: _plain(getattr(placed.guard, name)) for name in options},
     }

@@ -243,15 +243,15 @@ class Placement(FileSection, frozen=True, kw_only=True):
     log_pass: ForPeople[bool] = False
     """If `true`, records also name the guard when it was asked and found nothing."""
     part_of: str = ""
-    """The id of the guard that this one is a part of: together they give one verdict. If absent, it
-    stands for itself."""
+    """The id of the guard that it is a part of: both give one verdict. If absent, it is its own."""
     always: On[bool] = False
     """If `true`, no overlay can change or remove the guard, and it enforces in shadow mode, too."""
     bypass: Shorter[Bypass] = Bypass()
     """Who may let an action past the guard; if absent, nobody."""
     effects: tuple[FollowUpName, ...] = ()
-    """What a finding of the guard does besides its action: mark the run, count a strike, tell
-    operators."""
+    """What a finding does besides its action: mark the run, count a strike, tell operators."""
+    ends_chain: bool = True
+    """If `false`, guards behind it are judged even when it refuses. For guards without state."""
 
 
 # Every entry has these fields: their types are looked up here, and not again for each guard.
@@ -448,6 +448,8 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The fields of records that name things, such as `id`; if empty, those that usually do."""
     me: Shorter[tuple[str, ...]] = ()
     """The user's own addresses and accounts: a call may always act on them."""
+    envelope: dict[str, Any] | None = None
+    """The settings of the envelope round games that are played in runs of this policy."""
     timezone: str = UTC
     """The time zone whose hours, days and months budgets with a `window` count in, such as
     `Europe/Berlin`."""

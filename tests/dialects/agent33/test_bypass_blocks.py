@@ -70,6 +70,7 @@ def test_a_bypass_takes_the_steps_of_its_block() -> None:
     assert asked.priority_order[0] == BYPASS["requires_approval"]
     assert (asked.context, asked.agent_id) == ({"where": "here"}, "ann")
     assert asked.bypass_request == request, "the approver reads the reason and the urgency"
+    assert asked.id == request.id, "it is one thing, and has one id"
     with pytest.raises(TicketError, match="the role `reviewer` cannot say yes"):
         made.approve(request, by=PEOPLE["reviewer"][0])
     refused(hooks, deeds)

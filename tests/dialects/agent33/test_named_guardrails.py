@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 from stanchion.dialects.agent33 import Hooks, Verdict
 from stanchion.testing import FakeClock
 from tests.dialects.agent33.rails import block, only, rails
@@ -70,6 +72,32 @@ def test_safety_001() -> None:
         )
         == ["pass"] * 3
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("rm -rf build", "block"),
+        ("rm -fr src", "block"),
+        ("rm --recursive --force src", "block"),
+        ("cd src && rm -r -f .", "block"),
+        ("git push -f origin me", "block"),
+        ("git push --force-with-lease", "block"),
+        ("rm notes.txt", "pass"),
+        ("rm -r src", "pass"),
+        ("git push origin me", "pass"),
+        ("echo 'rm -rf src'", "pass"),
+        ("git commit -m 'no force push'", "pass"),
+    ],
+)
+def test_safety_001_goes_by_what_its_sentence_names_whatever_would_be_lost(
+    command: str, says: str
+) -> None:
+    assert alone("safety-001").says(bash(command)) == [says]
+
+
+def test_safety_001_lets_a_tool_delete_a_file() -> None:
+    assert alone("safety-001").says(("delete_file", {"path": "notes.txt"})) == ["pass"]
 
 
 def test_safety_002() -> None:

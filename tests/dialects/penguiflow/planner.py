@@ -21,7 +21,7 @@ from stanchion.testing import FakeClock
 
 Driver = Literal["sync", "async"]
 DRIVERS: tuple[Driver, ...] = ("sync", "async")
-PATIENT = GatewayConfig(sync_timeout_ms=30_000)
+PATIENT = GatewayConfig(sync_timeout_ms=30_000, sync_fail_open=False)
 decides: Any = GuardrailDecision
 """A decision by the words of its action and its severity, which it takes as well as their
 members."""

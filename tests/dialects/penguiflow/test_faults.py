@@ -156,7 +156,8 @@ def test_fault_04_a_pattern_that_explodes_is_refused_or_linear() -> None:
 def test_fault_04_code_that_takes_too_long_allows_nothing() -> None:
     go = threading.Event()
     gateway = gateway_of(
-        Rule("own", lambda *_: go.wait(30) and None), config=GatewayConfig(sync_timeout_ms=1)
+        Rule("own", lambda *_: go.wait(30) and None),
+        config=GatewayConfig(sync_timeout_ms=1, sync_fail_open=False),
     )
     said = judged(gateway, call())
     go.set()

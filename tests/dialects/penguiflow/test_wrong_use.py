@@ -347,7 +347,7 @@ def test_a_pattern_of_secrets_whose_matches_have_no_end_is_told_when_its_rule_is
 
 def test_an_option_that_a_shield_does_not_have_is_told_at_once() -> None:
     with pytest.raises(
-        TypeError, match="unexpected keyword argument 'tennant': did you mean `tenant`"
+        DialectError, match="`GuardrailGateway` has no option `tennant`: did you mean `tenant`"
     ):
         gateway_of(tennant="x")
 

@@ -16,7 +16,7 @@ import pytest
 
 import stanchion.dialects.ragix as dialect
 from stanchion.dialects.ragix import CheckVerdict, EnvelopeConfig, MoveVerdict, Tutor, TutorEnvelope
-from stanchion.tutor.graph import Graph
+from stanchion.tutor.graph import Graph, Truth
 from tests.dialects.listed import text
 from tests.dialects.ragix.hands import Hands
 from tests.sources import nodes, tree_of
@@ -39,6 +39,12 @@ def made(**more: Any) -> Tutor:
     tutor = Tutor("g", executor=Hands(), **more)
     tutor.setup_game("find out whether a.txt exists")
     return tutor
+
+
+def tutor_move(reply: str) -> Any:
+    """The one move of a reply."""
+    (move,) = dialect.parse_move(reply)
+    return move
 
 
 def test_the_picture_of_law_and_lawyer() -> None:
@@ -213,6 +219,17 @@ def test_what_stands_in_what() -> None:
         name.startswith(("strategic", "failure", "meta", "contradiction"))
         for name in vars(envelope)
     )
+
+
+def test_a_claim_is_checked_by_its_words_and_only_what_is_committed_is_in_the_graph() -> None:
+    tutor = made()
+    assert tutor.check("").verdict is CheckVerdict.ILL_TYPED
+    assert tutor.check("File 'a.txt' exists").verdict is CheckVerdict.UNDECIDABLE
+    assert not tutor.pcg.of(Truth)
+    tutor.execute_move(tutor_move(LOOK))
+    assert tutor.check("File 'a.txt' exists").verdict is CheckVerdict.PROVABLE
+    assert tutor.check("File 'a.txt' exists", commit=True).verdict is CheckVerdict.PROVABLE
+    assert any(one.text == "File 'a.txt' exists" for one in tutor.pcg.of(Truth))
 
 
 def test_the_schema_of_the_configuration() -> None:

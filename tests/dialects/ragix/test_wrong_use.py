@@ -93,6 +93,11 @@ def say(*_: Any) -> str:
             lambda: envelope().run_episode(say, 1, seed=-1),
             "`seed` is `-1`: write a whole number from 0 to",
         ),
+        (
+            lambda: envelope(manifest_path="/proc/none/m.json").run_episode(say, 1),
+            "there is no folder `/proc/none`: make it first",
+        ),
+        (lambda: tutor().check(5), "`truth` is a `int`: give the words of a claim"),  # type: ignore[arg-type]
         (lambda: envelope(model=5), "`model` is a `int`: give the name of the model"),
         (lambda: envelope(run="mine"), "`run` is a `str`: give a run of a shield"),
         (lambda: Tutor("g", rules_path=5, executor=Hands()), "`rules_path` is a `int`"),  # type: ignore[arg-type]

@@ -221,7 +221,10 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ShieldPipeline().before_charge(CTX, -1.0), "`cost_usd` is `-1.0`"),
     (lambda: ShieldPipeline().before_charge(CTX, float("nan")), "`cost_usd` is `nan`"),
     (lambda: ShieldPipeline().on_error(CTX, "text"), ("give the exception itself")),  # type: ignore[arg-type]
-    (lambda: ShieldPipeline(stoer="memory:"), "there is no option `stoer`: did you mean `store`?"),
+    (
+        lambda: ShieldPipeline(stoer="memory:"),
+        "`ShieldPipeline` has no option `stoer`: did you mean `store`?",
+    ),
     (
         lambda: VeronicaIntegration(shield=ShieldConfig()).execute(CTX, later),
         "call it with `await vi.aexecute(...)`",

@@ -19,7 +19,7 @@ from stanchion.dialects.agent33.hooks import Hooks
 from stanchion.dialects.agent33.results import Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
 from stanchion.dialects.agent33.words import RiskLevel, a_mapping, names_of, unread_budget, word
-from stanchion.dialects.errors import DialectError
+from stanchion.dialects.errors import DialectError, check_options, load_shield
 from stanchion.kernel.counter_scopes import FLEET
 from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError, refusal
@@ -75,14 +75,6 @@ class LoadOptions(GuardrailSettings, ShieldOptions, total=False):
     notify: str | Path | None
 
 
-def known(given: Mapping[str, Any], taken: Iterable[str], of: str) -> None:
-    """Raise `DialectError` for an option that there is not, with the one that was meant."""
-    names = tuple(taken)
-    unknown = next((name for name in given if name not in names), None)
-    if unknown is not None:
-        raise DialectError(f"`{of}` has no option `{unknown}`: {hint(unknown, names)}")
-
-
 PACK: Final = "agent-33"
 """The guardrails that the specification names."""
 SANDBOX: Final = "safety-004"
@@ -124,7 +116,7 @@ class Guardrails:
         `Settings` says what can be set beside them, such as `agents` and `tasks`; all other options
         are those of `Shield.load`.
         """
-        known(options, LoadOptions.__annotations__, "Guardrails.load")
+        check_options(options, LoadOptions.__annotations__, "Guardrails.load")
         settings: Any = {
             name: value
             for name, value in options.items()
@@ -133,7 +125,7 @@ class Guardrails:
         others: Any = {name: value for name, value in options.items() if name not in settings}
         said = policy_for(source, **settings)
         try:
-            return cls(Shield.load(said, **others))
+            return cls(load_shield(said, **others))
         except PolicyError as error:
             unread = unread_budget(error)
             if unread is None:
@@ -153,7 +145,7 @@ class Guardrails:
             raise DialectError(f"`agent` is `{agent!r:.80}`: give the id of the agent")
         if not isinstance(task, str):
             raise DialectError(f"`task` is `{task!r:.80}`: give the name of the task")
-        known(options, RUN, "hooks")
+        check_options(options, RUN, "hooks")
         level: Any = None if risk_level is None else str(word(RiskLevel, risk_level, "risk_level"))
         return Hooks(self.shield.run(agent, task, risk=level, **options))
 
@@ -260,7 +252,7 @@ class Guardrails:
     def _escalation(self, ticket: Ticket) -> Escalation:
         until = ticket.expires_at if ticket.review is None else ticket.review.due_at
         return Escalation(
-            id=ticket.id,
+            id=ticket.id if ticket.bypass is None else ticket.bypass.id,
             guardrail_id=ticket.bypass.guardrail if ticket.bypass is not None else ticket.guard,
             agent_id=ticket.agent,
             task=ticket.task,

@@ -4,6 +4,7 @@ What a guardian is told becomes a policy and a run of Stanchion; its state, expe
 Stanchion's.
 """
 
+from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.calls import AdviceContext
 from stanchion.dialects.guardian.facade import MCPFacade, ToolSchema
 from stanchion.dialects.guardian.interfaces import (
@@ -32,6 +33,7 @@ __all__ = [
     "AsyncStorageProvider",
     "CacheProvider",
     "CircuitState",
+    "DialectError",
     "ExperienceLayer",
     "GuardianLayer",
     "HealthMonitor",

@@ -7,7 +7,7 @@ from typing import Any, Final, Unpack
 
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.journal import Journal
-from stanchion.dialects.errors import DialectError
+from stanchion.dialects.errors import check_options
 from stanchion.dialects.guardian.calls import AdviceContext, read_call, said
 from stanchion.dialects.guardian.facade import TTL_S, Hook, MCPFacade
 from stanchion.dialects.guardian.interfaces import (
@@ -35,7 +35,6 @@ from stanchion.dialects.guardian.settings import (
 )
 from stanchion.dialects.guardian.sitting import Sitting
 from stanchion.kernel.decision import Decision
-from stanchion.policy.nearest import hint
 from stanchion.runtime.learning.advising import adviser_of
 from stanchion.runtime.options import ShieldOptions
 from stanchion.stores.memory import wall_ms
@@ -86,13 +85,7 @@ class GuardianLayer:
         clock: Callable[[], int] = wall_ms,
         **options: Unpack[ShieldOptions],
     ) -> None:
-        unknown = next(
-            (name for name in options if name not in ShieldOptions.__annotations__), None
-        )
-        if unknown is not None:
-            raise DialectError(
-                f"`GuardianLayer` has no parameter `{unknown}`: {hint(unknown, PARAMETERS)}"
-            )
+        check_options(options, PARAMETERS, "GuardianLayer")
         whole("est_tokens_per_call", est_tokens_per_call, 0)
         warn_of_variables(
             {

@@ -14,12 +14,11 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from stanchion.dialects.errors import DialectError
+from stanchion.dialects.errors import DialectError, load_shield
 from stanchion.experience.styles import StyleName
 from stanchion.policy.nearest import hint
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
-from stanchion.stores.protocol import StoreError
 
 PREFIX: Final = "GUARDIAN_"
 PARAMETERS: Final = {
@@ -284,7 +283,4 @@ def opened(policy: Policy, db_path: Any, journal: Any, **options: Any) -> Shield
     """The shield of a policy, on what is kept there."""
     kept = place(db_path)
     trail = MEMORY if journal is None and kept == MEMORY else journal
-    try:
-        return Shield.load(policy, store=kept, journal=trail, **options)
-    except StoreError as error:
-        raise DialectError(f"`db_path` cannot be used: {error}") from error
+    return load_shield(policy, "db_path", store=kept, journal=trail, **options)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.dialects.errors import DialectError
+from stanchion.dialects.errors import DialectError, check_options, load_shield
 from stanchion.dialects.penguiflow.events import (
     ContextSnapshotBuilder,
     GuardrailContext,
@@ -63,7 +63,7 @@ from stanchion.runtime.deciding.aftermath import end_run, recall_strikes
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.on_loop import adrive
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.options import known
+from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
@@ -79,6 +79,8 @@ ENDED: Final = "kernel.cancelled"
 """The code by which a run is over that was stopped without a HALT."""
 STANDS: Final = frozenset({"kernel.ended", ENDED, PAUSED})
 """The codes by which a run is over, or waits, because of an earlier event."""
+OPTIONS: Final = (*ShieldOptions.__annotations__, "env", "project", "clock", "notify")
+"""What is passed on to `Shield.load`."""
 SEALED: Final = "the gateway has judged events already: register rules before the first one"
 
 
@@ -105,7 +107,7 @@ class GuardrailGateway:
         guards: Iterable[Any] = (),
         **options: Any,
     ) -> None:
-        known(options)
+        check_options(options, OPTIONS, "GuardrailGateway")
         if not isinstance(registry, RuleRegistry):
             raise DialectError(f"`registry` is a `{type(registry).__name__}`: give a RuleRegistry")
         if decision_policy is not None:
@@ -165,7 +167,7 @@ class GuardrailGateway:
         if self._shield is None:
             policy = self.policy()
             self.registry.sealed = SEALED
-            self._shield = Shield.load(
+            self._shield = load_shield(
                 policy, guards=[*guards_of(self), *self._guards], **self._places, **self._options
             )
         elif said != self._in_force:

@@ -112,6 +112,9 @@ class RuleTerms(Protocol):
 class OwnRule:
     """A rule at its place, whose code is asked within its time."""
 
+    ends_chain = False
+    """Effects of all rules are united, so that a STOP skips none."""
+
     def __init__(self, rule: Any, terms: RuleTerms, number: int) -> None:
         self.rule, self._terms = rule, terms
         self.id: str = rule.rule_id
@@ -223,6 +226,7 @@ class InlineRule:
     """A FAST rule at the pieces of a reply: it judges each inline, because nobody waits there."""
 
     kind = Kind.PURE
+    ends_chain = False
     stages = frozenset({Stage.MODEL_CHUNK})
     CONTEXT = 0
 

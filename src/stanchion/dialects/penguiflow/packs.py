@@ -36,12 +36,12 @@ SHIPPED: Final = "default-guardrails"
 
 class GatewayConfig(msgspec.Struct):
     """How a gateway judges. What is assigned to one of its fields is in force from the next event
-    on."""
+    on. A pack that does not say `fail_open` of its fast rules has them fail closed."""
 
     mode: Literal["shadow", "enforce"] = "enforce"
     sync_timeout_ms: float = 800.0
     sync_parallel: bool = True
-    sync_fail_open: bool = False
+    sync_fail_open: bool = True
     async_enabled: bool = True
     async_fail_open: bool = False
 
@@ -236,7 +236,7 @@ def _config(rule: Any, name: str, config: dict[str, Any]) -> dict[str, Any]:
 
 def configured(config: Config, said: dict[str, Any]) -> Config:
     """A configuration with what a pack says of it."""
-    given = {"mode": said["mode"]} if "mode" in said else {}
+    given = {"sync_fail_open": False} | ({"mode": said["mode"]} if "mode" in said else {})
     for part, names in (
         ("sync", ("timeout_ms", "parallel", "fail_open")),
         ("async", ("enabled", "fail_open")),

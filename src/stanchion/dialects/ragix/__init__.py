@@ -8,6 +8,7 @@ have to stay what they are.
 
 from __future__ import annotations
 
+from stanchion.dialects.errors import DialectError
 from stanchion.dialects.ragix.tutor import (
     ContradictionDetector,
     FailureDetector,
@@ -19,7 +20,7 @@ from stanchion.dialects.ragix.tutor import (
 )
 from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.advice.failures import FailureType
-from stanchion.tutor.envelope.config import EnvelopeConfig
+from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import (
     SCORE_GOOD_REFORMULATION,
@@ -50,7 +51,9 @@ __all__ = [
     "CheckResult",
     "CheckVerdict",
     "ContradictionDetector",
+    "DialectError",
     "EnvelopeConfig",
+    "EnvelopeError",
     "FailureDetector",
     "FailureType",
     "GameState",

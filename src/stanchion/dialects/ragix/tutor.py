@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
@@ -27,12 +26,14 @@ from stanchion.tutor.advice.intent import IntentCourse, course
 from stanchion.tutor.bundles.file import BundleRefused
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope import envelope
-from stanchion.tutor.envelope.config import SEEDS, EnvelopeConfig, EnvelopeError
+from stanchion.tutor.envelope.config import SEEDS, EnvelopeConfig, EnvelopeError, config_of
 from stanchion.tutor.envelope.envelope import TURNS, Episode, PromptModel
 from stanchion.tutor.graph import Goal, Observation, Status, Truth
 from stanchion.tutor.law import v1
 from stanchion.tutor.law.v1 import Executor, TutorV1
 from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.law.verdicts import CheckResult
+from stanchion.tutor.manifests.manifest import ManifestError
 from stanchion.tutor.playing.envelopes import bundle_for, played_by
 from stanchion.tutor.playing.episodes import play
 from stanchion.tutor.playing.games import GameError, load_rules
@@ -221,18 +222,18 @@ class Tutor(v1.TutorV1):
             raise DialectError(f"`constraints` has a `{wrong[0]}`: give a list of texts")
         super().setup_game(goal, held)
 
+    def check(self, truth: Truth | str, commit: bool = False) -> CheckResult:
+        """What is known of a claim, by its words or as the graph has it."""
+        if not isinstance(truth, Truth | str):
+            raise DialectError(f"`truth` is a `{type(truth).__name__}`: give the words of a claim")
+        if isinstance(truth, str):
+            truth = self.pcg.add(Truth, text=truth) if commit else Truth(id="", text=truth)
+        return super().check(truth, commit)
+
     @property
     def strategic_advisor(self) -> StrategicAdvisor:
         """Who looks at this game and says what to tell the player."""
         return StrategicAdvisor(self)
-
-
-SWITCHES: Final[Mapping[str, tuple[str, str]]] = {
-    "repair_enabled": ("layer2_repair", "bestofn"),
-    "policy_enabled": ("layer3_policy", "bundle"),
-}
-"""What the document's tables call the switches of layers 2 and 3: the field that is meant, and what
-`True` says."""
 
 
 class TutorEnvelope(envelope.TutorEnvelope):
@@ -240,8 +241,9 @@ class TutorEnvelope(envelope.TutorEnvelope):
     of every run.
 
     The layers are given one by one, or together as `config`: an `EnvelopeConfig`, or a dataclass
-    with its fields. `policy_bundle_path` is read here, and checked for the game, the law and the
-    `model` by its name. Raises `DialectError`.
+    with its fields. Without them they are those of the policy of `run`, if that has any.
+    `policy_bundle_path` is read here, and checked for the game, the law and the `model` by its
+    name. Raises `DialectError`.
     """
 
     def __init__(
@@ -267,7 +269,7 @@ class TutorEnvelope(envelope.TutorEnvelope):
                 f"`config` is given, and `{next(iter(layers))}` beside it: write one or the other"
             )
         try:
-            wanted = _config(config, layers)
+            wanted = _config(config, layers, run)
             use = Use(
                 game=base_tutor.game_id,
                 model=model,
@@ -290,7 +292,7 @@ class TutorEnvelope(envelope.TutorEnvelope):
         """Play until the goal is reached or the turns are over, and write the manifest, unless
         `manifest_enabled` is
         off: to `manifest_path`, or to the folder of the state. With a `run` of a shield, its policy
-        judges every call of the model. Raises `ManifestError`, before anything is played, where it
+        judges every call of the model. Raises `DialectError`, before anything is played, where it
         cannot be written."""
         if not callable(model):
             raise DialectError(
@@ -311,42 +313,16 @@ class TutorEnvelope(envelope.TutorEnvelope):
                 seed=seed,
                 chosen=self._picked,
             )
-        except EnvelopeError as error:
+        except (EnvelopeError, ManifestError) as error:
             raise DialectError(str(error)) from None
 
 
-def _config(config: Any, layers: Mapping[str, Any]) -> EnvelopeConfig:
+def _config(config: Any, layers: Mapping[str, Any], run: Any) -> EnvelopeConfig:
     if isinstance(config, EnvelopeConfig):
         return config
-    if config is not None and (not dataclasses.is_dataclass(config) or isinstance(config, type)):
+    if config is None:
+        said = None if run is None or layers else run.desk.shield.policy.file.envelope
+        return config_of(layers if said is None else said)
+    if not dataclasses.is_dataclass(config) or isinstance(config, type):
         raise DialectError(f"`config` is a `{type(config).__name__}`: give an `EnvelopeConfig`")
-    given = (
-        {one.name: getattr(config, one.name) for one in dataclasses.fields(config)}
-        if config is not None
-        else layers
-    )
-    known = EnvelopeConfig.__struct_fields__
-    made = {name: value for name, value in given.items() if name in known}
-    for name in given:
-        if name in SWITCHES:
-            made |= _switched(name, given)
-        elif name not in known:
-            near = get_close_matches(name, (*known, *SWITCHES), 1)
-            raise DialectError(
-                f"`{name}` is no setting of the envelope: write "
-                + (f"`{near[0]}`" if near else f"one of {', '.join(known)}")
-            )
-    return EnvelopeConfig(**made)
-
-
-def _switched(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The layer that a switch turns on or off; a layer that is named beside it has to agree."""
-    field, on = SWITCHES[name]
-    if not isinstance(given[name], bool):
-        raise DialectError(f"`{name}` is `{given[name]!r}`: write `True` or `False`")
-    meant = on if given[name] else "off"
-    if given.get(field, meant) != meant:
-        raise DialectError(
-            f"`{name}` is `{given[name]}`, and `{field}` is `{given[field]}`: write one of them"
-        )
-    return {field: meant}
+    return config_of({one.name: getattr(config, one.name) for one in dataclasses.fields(config)})

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
-from stanchion.dialects.errors import DialectError
+from stanchion.dialects.errors import DialectError, check_options, load_shield
 from stanchion.dialects.veronica.carried import (
     BOUNDARIES,
     CallerObjects,
@@ -35,7 +35,6 @@ from stanchion.kernel.decision import Decision as Judged
 from stanchion.kernel.stages import Stage
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.formats.veronica import MOST, READERS
-from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.deciding.desk import Desk
@@ -43,7 +42,6 @@ from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.run import Run
-from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion.runtime.standing.states import asked_for_safe_mode
 from stanchion.runtime.values import Unreadable, project
@@ -109,7 +107,7 @@ class ShieldPipeline:
         core: Sequence[FamilySteps] = (),
         **options: Any,
     ) -> None:
-        options_checked(options)
+        check_options(options, OPTIONS, type(self).__name__)
         more = policy_checked(policy)
         flag("safe_mode", safe_mode)
         if not isinstance(core, list | tuple) or not all(
@@ -129,7 +127,7 @@ class ShieldPipeline:
         brake = safe_mode or asked_for_safe_mode({BRAKE: os.environ.get(BRAKE, "")})
         kept = {"store": MEMORY, "journal": MEMORY, **resolver_of(slots), **options}
         try:
-            self.shield = Shield.load(self.policy, guards=[*core, *own], safe_mode=brake, **kept)
+            self.shield = load_shield(self.policy, guards=[*core, *own], safe_mode=brake, **kept)
         except PolicyError as error:
             raise DialectError(in_words(error, self.policy["guards"])) from None
         self.run: Run = self.shield.run("veronica", can=JUDGED)
@@ -271,13 +269,6 @@ def policy_checked(policy: Mapping[str, Any] | None) -> dict[str, Any]:
             f"policy file"
         )
     return {} if policy is None else dict(policy)
-
-
-def options_checked(options: Mapping[str, Any]) -> None:
-    """Refuse options that nobody reads, with the one that was meant."""
-    unknown = next((name for name in options if name not in OPTIONS), None)
-    if unknown is not None:
-        raise DialectError(f"there is no option `{unknown}`: {hint(unknown, OPTIONS)}")
 
 
 def in_words(error: PolicyError, guards: list[dict[str, Any]]) -> str:

@@ -60,6 +60,16 @@ def _is_veronica(data: dict[str, Any]) -> bool:
     )
 
 
+ENVELOPE: Final = frozenset(
+    {"layer1_schema", "layer2_repair", "layer3_policy", "repair_enabled", "policy_enabled"}
+)
+
+
+def _is_envelope(data: dict[str, Any]) -> bool:
+    """By the switch of a layer."""
+    return not ENVELOPE.isdisjoint(data)
+
+
 GUARDRAILS: Final = Format(
     "an AGENT-33 guardrail file", _is_agent33, _translating("agent33.translate")
 )
@@ -67,6 +77,7 @@ FORMATS: Final = (
     GUARDRAILS,
     Format("a PenguiFlow policy pack", _is_penguiflow, _translating("penguiflow.translate")),
     Format("a VERONICA configuration", _is_veronica, _translating("veronica")),
+    Format("the settings of an envelope", _is_envelope, _translating("ragix")),
 )
 """The formats that are known by sight."""
 

@@ -212,6 +212,7 @@ class _Guard:
             "fail_open": self.placed.fail_open,
             "log_pass": self.placed.log_pass,
             "part_of": self.placed.part_of,
+            "ends_chain": self.placed.ends,
             "always": self.entry.always,
             "bypass": (self.entry.bypass.requires_approval,) if self.entry.bypass.allowed else (),
             "effects": self.placed.effects,

@@ -274,7 +274,7 @@ def _deletion(args: dict[str, Any]) -> Strings | None:
     given = [value for name, value in args.items() if plain(name) in PLACES]
     paths = [each for one in given for each in (one if type(one) is list else [one])]
     words = [each for each in paths if type(each) is str and each]
-    return ("rm", "-rf", *words) if words else None
+    return ("rm", "-r", *words) if words else None
 
 
 def told(name: Iterable[str], pairs: Iterable[tuple[str, Any]]) -> Strings:

@@ -83,6 +83,8 @@ def _refused(desk: Desk, guardrail: str, call: str | None) -> RefusedAction:
     policy = desk.shield.policy
     if guardrail != USED_UP:
         entry_of(policy, guardrail)
+    if not policy.bypasses:
+        raise no_way(policy, guardrail, "")
     found = None if desk.refused is None else desk.refused.find(guardrail, call)
     if found is None:
         which = "nothing of this run" if call is None else f"`{call}`"
@@ -105,7 +107,7 @@ def _requested(
     how = urgency_of(urgency)
     overrides = how is Urgency.EMERGENCY and ways.responds
     if not ways.asks and not overrides:
-        raise no_way(guardrail, mode)
+        raise no_way(policy, guardrail, mode)
     said = checked_reason(reason, guardrail, refused.event.tool)
     terms = policy.file.bypass
     return Requested(

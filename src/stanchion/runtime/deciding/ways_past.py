@@ -84,9 +84,7 @@ def ways_past(policy: CompiledPolicy, event: Event, mode: str, guardrail: str) -
     if is_always(policy, guardrail):
         return Ways((), responds)
     if not entry.bypass.allowed:
-        raise BypassRefused(
-            f"`{guardrail}` allows no bypass: change the action, or report what prevents your work"
-        )
+        raise no_way(policy, guardrail, mode)
     return Ways(
         authorities(entry.bypass.requires_approval, policy.file.escalation.roles, mode), responds
     )
@@ -159,8 +157,14 @@ def _is_used_up(desk: Desk, guard: Any) -> bool:
     return any(records.get(name, ABSENT)[0] >= limit for name, limit in totals.items())
 
 
-def no_way(guardrail: str, mode: str) -> BypassRefused:
-    """Why there is no way past a guardrail that allows one otherwise."""
+def no_way(policy: CompiledPolicy, guardrail: str, mode: str) -> BypassRefused:
+    """Why there is no way past a guardrail."""
+    if guardrail != USED_UP and not (
+        is_always(policy, guardrail) or entry_of(policy, guardrail).bypass.allowed
+    ):
+        return BypassRefused(
+            f"`{guardrail}` allows no bypass: change the action, or report what prevents your work"
+        )
     if guardrail == USED_UP or mode == EXHAUSTED:
         return BypassRefused(
             "nothing is left of the budget: only an emergency call of a safety response can go "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any, Final, Literal
 
 import msgspec
@@ -19,6 +21,11 @@ TRIGGERS: Final = frozenset(
 MOST: Final = 100
 """How many retries a turn can be given."""
 SEEDS: Final = 1 << 63
+SWITCHES: Final[Mapping[str, tuple[str, str]]] = {
+    "repair_enabled": ("layer2_repair", "bestofn"),
+    "policy_enabled": ("layer3_policy", "bundle"),
+}
+"""Other names of the switches of layers 2 and 3: the field that is meant, and what `True` says."""
 
 
 class EnvelopeError(ValueError):
@@ -121,3 +128,36 @@ def _triggers(value: Any) -> None:
             raise EnvelopeError(
                 f"`repair_trigger_verdicts` has `{one}`, which is no verdict: write {known}"
             )
+
+
+def config_of(given: Mapping[str, Any]) -> EnvelopeConfig:
+    """The settings of these names, which may be switches, too. Raises `EnvelopeError`."""
+    known = EnvelopeConfig.__struct_fields__
+    made: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in given.items()
+        if name in known
+    }
+    for name in given:
+        if name in SWITCHES:
+            made |= _switched(name, given)
+        elif name not in known:
+            near = get_close_matches(name, (*known, *SWITCHES), 1)
+            raise EnvelopeError(
+                f"`{name}` is no setting of the envelope: write "
+                + (f"`{near[0]}`" if near else f"one of {', '.join(known)}")
+            )
+    return EnvelopeConfig(**made)
+
+
+def _switched(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The layer that a switch turns on or off; a layer that is named beside it has to agree."""
+    field, on = SWITCHES[name]
+    if not isinstance(given[name], bool):
+        raise EnvelopeError(f"`{name}` is `{given[name]!r}`: write `True` or `False`")
+    meant = on if given[name] else "off"
+    if given.get(field, meant) != meant:
+        raise EnvelopeError(
+            f"`{name}` is `{given[name]}`, and `{field}` is `{given[field]}`: write one of them"
+        )
+    return {field: meant}

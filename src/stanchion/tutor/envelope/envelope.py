@@ -8,7 +8,12 @@ from typing import Any, Final, Protocol, TypeGuard
 import msgspec
 
 from stanchion.tutor.bundles.file import Bundle, ModelParams
-from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError, check_temperature
+from stanchion.tutor.envelope.config import (
+    EnvelopeConfig,
+    EnvelopeError,
+    check_temperature,
+    config_of,
+)
 from stanchion.tutor.envelope.laws import Law, Stood, goal_of, law_of, stood
 from stanchion.tutor.envelope.prompts import again_of, prompt_of, reason_of
 from stanchion.tutor.envelope.repair import (
@@ -153,7 +158,7 @@ class TutorEnvelope:
                 f"`config` is given, and `{next(iter(layers))}` beside it: write one or the other"
             )
         self.base_tutor = base_tutor
-        self.config = _config(layers) if config is None else config
+        self.config = config_of(layers) if config is None else config
         self.bundle = bundle
         self._law: Law[Any] = law_of(base_tutor)
         self._states = States(self._law.graph, self._law.state)
@@ -449,13 +454,3 @@ def _said(model: PromptModel, asked: ModelQuestion) -> Came:
         raise RuntimeError(
             "the model has raised StopIteration: where it has no more to say, it raises NoMore"
         ) from error
-
-
-def _config(layers: dict[str, Any]) -> EnvelopeConfig:
-    known = EnvelopeConfig.__struct_fields__
-    for name in layers:
-        if name not in known:
-            raise EnvelopeError(
-                f"`{name}` is no setting of the envelope: write one of {', '.join(known)}"
-            )
-    return EnvelopeConfig(**layers)

@@ -67,6 +67,22 @@ def milder(usual: str, action: str) -> str:
     return min(usual, action, key=ACTIONS.__getitem__)
 
 
+NAMED: Final[Options] = {
+    "rm": {"risks": {"deletes with force all that is in a folder": [
+        {"flags": "-r|-R|--recursive -f|--force", "family": "destructive", "loss": "good"},
+    ]}},
+    "git": {"risks": {"pushes with force": [
+        {
+            "words": "push",
+            "flags": "-f|--force|--force-with-lease|--force-if-includes",
+            "family": "git",
+            "loss": "others",
+        },
+    ]}},
+}  # fmt: skip
+"""What the sentence names, whatever would be lost by it."""
+
+
 def _shell(action: str, _: BudgetMarks) -> Options:
     unclear = [milder(usual, action) for usual in ("warn", "escalate", "block", "block")]
     doubts = {
@@ -74,7 +90,8 @@ def _shell(action: str, _: BudgetMarks) -> Options:
         "note": milder("warn", action),
         "unclear": unclear,
     }
-    return {"danger": action, **doubts, "counted": False, "repository": True}
+    kept = {"counted": False, "repository": True, "programs": NAMED}
+    return {"danger": action, **doubts, **kept}
 
 
 def _sql(action: str, _: BudgetMarks) -> Options:

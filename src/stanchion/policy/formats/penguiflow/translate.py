@@ -184,6 +184,7 @@ class _Translation:
             gateway.deep.fail_open if deep else gateway.sync.fail_open, document.place("gateway")
         )
         made["effects"] = node(effects, document.place(*at, "effects"))
+        made["ends_chain"] = node(False, where)
         if part.name:
             made["part_of"] = node(rule.id, document.place(*at, "id"))
         return DocumentNode(made, document.place(*at))
