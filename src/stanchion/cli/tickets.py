@@ -48,13 +48,13 @@ from stanchion.cli.ticket_lines import (
     change_line,
     grant_table,
     outcome,
-    pairs,
     review_table,
     ticket_table,
     whole,
 )
 from stanchion.cli.whose import in_memory, opened, tenant_of, whose
 from stanchion.ops.views.people import TicketView, grant_view, ticket_in_full, ticket_view, watch
+from stanchion.ops.views.ticket_rows import pairs
 from stanchion.runtime.people.tickets import FIRST
 from stanchion.runtime.remote.shield import RemoteShield
 from stanchion.runtime.standing.places import broker_for
