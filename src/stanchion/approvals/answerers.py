@@ -126,7 +126,7 @@ class Relayed(msgspec.Struct, frozen=True):
 
     name: str
     way: Way
-    role: str = OPERATOR
+    role: str = ""
 
 
 By = str | Signer | Person | Dialog | Relayed | Answer

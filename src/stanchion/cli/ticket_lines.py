@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.approvals.bypass import NOBODY, Urgency
-from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.printing import Layout, row
 from stanchion.cli.terminal import Terminal, visible
@@ -70,42 +69,6 @@ def summary(ticket: TicketView) -> str:
     )
     said = f": {ticket.comment}" if ticket.comment else ""
     return f"{ticket.id}{kind} {who}: {about}{asks}{by}{said}"
-
-
-def outcome(ticket: TicketView) -> str:
-    """What an answer has come to."""
-    asked = ", ".join(one for one in ticket.askers if one)
-    about = f"ticket {ticket.id} ({ticket.about}, asked by {asked if asked else 'an agent'})"
-    match ticket.state:
-        case State.OPEN:
-            more = ticket.takes - len(ticket.said_yes)
-            people = "another person has" if more == 1 else f"{more} other people have"
-            return (
-                f"{about} has {len(ticket.said_yes)} yes of {ticket.takes}: {people} to say yes as "
-                f"well"
-            )
-        case State.USED:
-            return f"{about} is answered, and what it was about is settled"
-        case State.APPROVED:
-            return f"{about} is approved{_reach(ticket)}"
-        case State.REVIEWED:
-            return f"{about} is reviewed"
-        case _:
-            return f"{about} is {ticket.state}: the agent is refused, and reads why"
-
-
-def _reach(ticket: TicketView) -> str:
-    lasts = f"until {shown(ticket.grant_until)} ({span(ticket.grant_until - ticket.answered_at)})"
-    proof = "signed" if ticket.proven else "unproven"
-    if ticket.kind is Kind.RUN:
-        return f", {proof}: it says that somebody has looked, and lets nothing through"
-    if ticket.kind is Kind.VALUE and not ticket.edits:
-        return f", {proof}: {ticket.tool} may use these values in this task, {lasts}"
-    if ticket.edits:
-        return f", {proof}: the call goes ahead once, with {pairs(ticket.edits)}, {lasts}"
-    if ticket.scope is Scope.ONCE:
-        return f", {proof}: the same call goes ahead once under this policy, {lasts}"
-    return f" for {ticket.reach if ticket.reach else ticket.scope}, {proof}, {lasts}"
 
 
 def grant_table(now: int) -> Layout:

@@ -47,14 +47,13 @@ from stanchion.cli.ticket_lines import (
     bypass_table,
     change_line,
     grant_table,
-    outcome,
     review_table,
     ticket_table,
     whole,
 )
 from stanchion.cli.whose import in_memory, opened, tenant_of, whose
 from stanchion.ops.views.people import TicketView, grant_view, ticket_in_full, ticket_view, watch
-from stanchion.ops.views.ticket_rows import pairs
+from stanchion.ops.views.ticket_rows import covered, outcome, pairs
 from stanchion.runtime.people.tickets import FIRST
 from stanchion.runtime.remote.shield import RemoteShield
 from stanchion.runtime.standing.places import broker_for
@@ -325,8 +324,7 @@ def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
     """What is answered, as it is read in that moment: a ticket may have changed since it was looked
     up."""
     yield from whole(ticket_in_full(wish.said), wall_ms(), terminal)
-    values = wish.said.kind is Kind.VALUE and wish.scope == Scope.ONCE
-    yield f"a yes covers: {'these values in this task' if values else visible(wish.scope)}"
+    yield visible(covered(wish.said, wish.scope))
     changed = changed_by(wish.scope)
     if changed:
         yield f"the call goes ahead with other arguments: {visible(pairs(changed))}"

@@ -236,7 +236,8 @@ class OperatorAuthority:
                 if wish.purpose is Purpose.TICKET:
                     self._heard.add(answer, now)
             case Relayed():
-                answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=by.way)
+                role = by.role if by.role else _role(roster.operators.get(by.name), wish.asked)
+                answer = Answer(act=wish.act(by.name, role, until, yes, comment), way=by.way)
             case _:
                 answer = Answer(
                     act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM
