@@ -26,6 +26,7 @@ from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
 from stanchion.approvals.words import says_something
 from stanchion.audit.layout import state_folder
 from stanchion.cli.answerers import REFUSED, WAYS, answered, answerer, signer, whoever
+from stanchion.cli.answers import link_lines
 from stanchion.cli.command import (
     ANSWERER,
     PROJECT,
@@ -172,11 +173,12 @@ def _bypasses(args: Args, shield: Shield) -> int:
 def _show(args: Args, shield: Shield) -> int:
     ticket = shield.ticket(args.id, args.tenant)
     view, state = ticket_view(ticket, shield.authority.known()), whose(args.project, args.store)
-    return put_view(
-        view,
-        lambda one, at: [*whole(one, wall_ms(), at), *asked_lines(ticket, state, at)],
-        args.json,
-    )
+
+    def lines(one: TicketView, at: Terminal) -> Iterable[str]:
+        about = *link_lines(ticket, at), *asked_lines(ticket, state, at)
+        return *whole(one, wall_ms(), at), *about
+
+    return put_view(view, lines, args.json)
 
 
 def _approve(args: Args, shield: Shield) -> int:
