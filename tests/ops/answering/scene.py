@@ -50,6 +50,8 @@ class Scene:
         operators: tuple[Operator, ...] = (),
         destinations: str = "{}",
         agents: Admission = NOBODY,
+        tool: dict[str, Any] | None = None,
+        guards: tuple[Any, ...] = (),
     ) -> None:
         self.clock, self.paid = FakeClock(), []  # type: FakeClock, list[Any]
         self.port = Port()
@@ -64,7 +66,9 @@ class Scene:
         )
         policy = {
             "name": "p",
-            "tools": {"pay": {"risk": risk, "ask": True, "effect": "outward"}},
+            "tools": {
+                "pay": {"risk": risk, "ask": True, "effect": "outward"} if tool is None else tool
+            },
             "escalation": {"timeout_s": 1800, **(terms or {})},
         }
         self.shield = Shield.load(
@@ -74,6 +78,7 @@ class Scene:
             clock=self.clock,
             notify=self.notify,
             operators=operators,
+            guards=guards,
         )
         file = read_notify(self.notify)
         links = links_of(file, {"STANCHION_STATE_DIR": str(folder)})

@@ -12,7 +12,7 @@ from stanchion.approvals.questions import DANGERS
 from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.kernel.shown import visible
 from stanchion.ops.views.people import TicketView
-from stanchion.ops.views.ticket_rows import ONLY_NO, covered, headline, ticket_rows
+from stanchion.ops.views.ticket_rows import covered, headline, ticket_rows
 
 STYLE: Final = """
 :root{color-scheme:light dark;--ink:#1a1f27;--dim:#5a6472;--line:#d8dde4;--back:#f3f5f8;--card:#fff;
@@ -35,12 +35,14 @@ dl{margin:0}
 dt{color:var(--dim);font-size:.8rem;margin-top:.75rem}
 dd{margin:0}
 pre{margin:.15rem 0 0;font:.9rem/1.45 ui-monospace,monospace;white-space:pre-wrap;
-background:var(--back);border-radius:8px;padding:.6rem .75rem;max-height:24rem;overflow:auto}
+background:var(--back);border-radius:8px;padding:.6rem .75rem}
+.danger::first-letter,h1::first-letter,.note::first-letter{text-transform:uppercase}
 summary{color:var(--dim);cursor:pointer;padding:.25rem 0}
 label{display:block;margin:.25rem 0 .75rem}
 input[type=text]{display:block;width:100%;font:inherit;color:inherit;background:var(--back);
 border:1px solid var(--line);border-radius:8px;padding:.7rem;margin-top:.25rem}
-input[type=checkbox]{width:1.35rem;height:1.35rem;margin:0 .6rem 0 0;vertical-align:-.25rem}
+label.read{display:flex;gap:.6rem;align-items:flex-start}
+input[type=checkbox]{flex:none;width:1.35rem;height:1.35rem;margin:.1rem 0 0}
 button{display:block;width:100%;font:inherit;font-weight:600;border-radius:10px;padding:.85rem;
 cursor:pointer}
 .no{background:var(--bad);border:1px solid var(--bad);color:var(--card)}
@@ -66,8 +68,9 @@ ASIDE: Final = frozenset(
 """What nobody needs to decide; it stands below, folded."""
 
 
-def ticket_page(ticket: Ticket, view: TicketView, now: int, form: str) -> str:
-    """The page of an open ticket, with both answers."""
+def ticket_page(ticket: Ticket, view: TicketView, now: int, form: str, why_not: str) -> str:
+    """The page of an open ticket, with both answers; `why_not` says why a yes would not count
+    here, and is empty where it would."""
     told = [one for one in ticket_rows(view, now) if one[0] not in ASIDE]
     aside = [one for one in ticket_rows(view, now) if one[0] in ASIDE]
     danger = "" if view.kind is Kind.VALUE else DANGERS.get(view.deed.effect, "")
@@ -75,8 +78,7 @@ def ticket_page(ticket: Ticket, view: TicketView, now: int, form: str) -> str:
         f"<section>{_line('p', danger, 'danger') if danger else ''}{_line('h1', headline(view))}",
         f"{_rows(told)}</section>",
         _no(form),
-        _yes(form, covered(ticket, "once")) if view.whole and view.kind.starts else "",
-        "" if view.whole else f"<section>{_line('p', ONLY_NO)}</section>",
+        _yes(form, ticket) if not why_not else f"<section>{_line('p', why_not)}</section>",
         f"<details><summary>More about it</summary>{_rows(aside)}</details>",
     ]
     return _page(headline(view), view.state, shown)
@@ -97,13 +99,14 @@ def _no(form: str) -> str:
     )
 
 
-def _yes(form: str, covers: str) -> str:
+def _yes(form: str, ticket: Ticket) -> str:
+    words = "Yes" if ticket.kind is Kind.VALUE else "Yes, this once"
     return (
         f'<section><form method="post">{_hidden(form, "yes")}'
-        '<label><input type="checkbox" name="read" value="yes" required>'
+        '<label class="read"><input type="checkbox" name="read" value="yes" required>'
         "I have read what would be done, and want it.</label>"
-        '<button class="yes">Yes, this once</button></form>'
-        f"{_line('p', covers, 'note')}</section>"
+        f'<button class="yes">{words}</button></form>'
+        f"{_line('p', covered(ticket, 'once'), 'note')}</section>"
     )
 
 

@@ -19,15 +19,17 @@ from stanchion.approvals.act import Way
 from stanchion.approvals.answerers import Relayed
 from stanchion.approvals.errors import AnswerRefused, TicketClosed, TicketError, UnknownTicket
 from stanchion.approvals.links import BadLink, TicketLink, TicketLinks
+from stanchion.approvals.rules import AnswererRole, refusal
 from stanchion.approvals.ticket import State, Ticket, fate
 from stanchion.approvals.words import says_something
+from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.state import StoreLost
 from stanchion.ops.answering.chat import ChatDoor
 from stanchion.ops.answering.other_end import OtherEnd
 from stanchion.ops.answering.page import SECURITY, ticket_page, words_page
 from stanchion.ops.daemon.wire import HookRequest, HookWire, HungUp, TurnedDown
 from stanchion.ops.views.people import ticket_view
-from stanchion.ops.views.ticket_rows import outcome
+from stanchion.ops.views.ticket_rows import ONLY_NO, outcome
 from stanchion.runtime.shield import Shield
 from stanchion.telemetry.notices.config import AnswerPage
 from stanchion.telemetry.notices.post import own_text
@@ -97,9 +99,15 @@ class AnswerDesk:
     def shown(self, token: str) -> PageAnswer:
         """The page of a ticket; nothing changes."""
         ticket = self._asked(self._links.opened(token))
-        view = ticket_view(ticket, self._shield.authority.known())
-        now = self._shield.clock()
-        return PageAnswer(200, ticket_page(ticket, view, now, self._links.form(token, now)))
+        roster, now = self._shield.authority.known(), self._shield.clock()
+        why = "" if ticket.whole else ONLY_NO
+        if not ticket.kind.starts:
+            why = f"nothing starts on a yes to this: `stanchion tickets show {ticket.id}`"
+        if not why:
+            asked = self._shield.authority.asked(ticket.asked)
+            why = refusal(asked, AnswererRole(Way.LINK, "", OPERATOR, (), roster.enrolled))
+        form = self._links.form(token, now)
+        return PageAnswer(200, ticket_page(ticket, ticket_view(ticket, roster), now, form, why))
 
     def answered(self, token: str, body: bytes, sock: socket.socket) -> PageAnswer:
         """What came of the form of a page."""
@@ -230,10 +238,6 @@ class AnswerServer(ThreadingTCPServer):
             with secure:
                 self._attend(HookWire(secure), client_address[0])
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Write down that a connection failed."""
-        LOG.exception("a request to the page of answers failed")
-
     def _attend(self, wire: HookWire, address: str) -> None:
         try:
             self._rate.take(address)
@@ -243,6 +247,11 @@ class AnswerServer(ThreadingTCPServer):
         except tuple(kind for kind, _ in STATUS) as error:
             status = next(status for kind, status in STATUS if isinstance(error, kind))
             page = words_page(str(error))
+        except HungUp:
+            raise
+        except Exception:
+            LOG.exception("a request to the page of answers failed")
+            status, page = 503, words_page("this could not be answered: the log says why")
         wire.send(status, page.encode(), *SECURITY, "Connection: close")
 
     def _answer(self, wire: HookWire, request: HookRequest) -> PageAnswer:

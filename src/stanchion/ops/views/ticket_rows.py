@@ -236,5 +236,5 @@ def _reach(ticket: TicketView) -> str:
 
 def covered(ticket: Ticket, scope: str) -> str:
     """What a yes to a ticket lets through, as far as it reaches."""
-    is_values = ticket.kind is Kind.VALUE and scope == Scope.ONCE
-    return f"a yes covers: {'these values in this task' if is_values else scope}"
+    once = "these values in this task" if ticket.kind is Kind.VALUE else "this very call, once"
+    return f"a yes covers: {once if scope == Scope.ONCE else scope}"
