@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 APP = "stanchion"
+KEY_SIZE = 32
 
 
 def user_config() -> str:
@@ -31,6 +34,25 @@ def user_state() -> str:
 
         return platformdirs.user_state_dir(APP)
     return found
+
+
+def kept_key(file: Path) -> bytes:
+    """The key that a file keeps, made where there is none; `OSError` where it cannot be read or is
+    none. Nobody ever sees half of one."""
+    if not file.exists():
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made = file.with_name(f".{file.name}-{os.urandom(8).hex()}")
+        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
+            new.write(os.urandom(KEY_SIZE))
+            new.flush()
+            os.fsync(new.fileno())
+        with suppress(FileExistsError):
+            os.link(made, file)
+        made.unlink()
+    key = file.read_bytes()
+    if len(key) != KEY_SIZE:
+        raise OSError(f"`{file}` is not a key: remove it, which ends what was made with it")
+    return key
 
 
 def _plainly(variable: str, below_home: str) -> str | None:

@@ -13,7 +13,7 @@ import msgspec
 
 from stanchion import Refused
 from stanchion.approvals.act import Answer, Way
-from stanchion.approvals.answerers import Person, Signer
+from stanchion.approvals.answerers import Person, Relayed, Signer
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.grant_reach import Scope, said
 from stanchion.approvals.ticket import Ticket, wish_of
@@ -34,6 +34,17 @@ MODES: Final = {"normal": 0, "strict": 60, "lockdown": 90, "exhausted": 100}
 SIGNED: Final = ("key", "ssh-agent", "signed elsewhere")
 TYPED: Final = ("terminal",)
 PROGRAM: Final = ("program",)
+RELAYED: Final[dict[str, dict[str, Any]]] = {
+    "link": {},
+    "chat": {},
+    "link that the policy takes": {"relayed": ["link"], "at_least": "link"},
+    "chat that the policy takes": {"relayed": ["chat"], "at_least": "chat"},
+    "link where a chat is the least": {"relayed": ["link", "chat"], "at_least": "chat"},
+    "chat where a key is the least": {"relayed": ["link", "chat"], "at_least": "key"},
+    "terminal where a link is the least": {"at_least": "link"},
+}
+"""Ways on which somebody answers from elsewhere, with what the policy says of them."""
+TOO_WEAK: Final = tuple([way for way in RELAYED if " is the least" in way])
 NEVER: Final = (
     "program on a lasting store",
     "name alone",
@@ -43,7 +54,7 @@ NEVER: Final = (
     "answer handed in late",
     "answer used late",
 )
-WAYS: Final = (*SIGNED, *TYPED, *PROGRAM, *NEVER)
+WAYS: Final = (*SIGNED, *TYPED, *PROGRAM, *RELAYED, *NEVER)
 
 
 class Cell(NamedTuple):
@@ -76,7 +87,7 @@ def played(*ways: str) -> list[Cell]:
 
 def expected(cell: Cell) -> bool:
     """Whether the action may start, by what the documents promise."""
-    if cell.way in NEVER:
+    if cell.way in (*NEVER, *TOO_WEAK):
         return False
     in_mode = {
         "normal": set(ROLES),
@@ -91,8 +102,11 @@ def expected(cell: Cell) -> bool:
     if cell.way in SIGNED:
         return cell.enrolled
     # A tool that is irreversible here is of high risk.
-    signed_only = {"critical", *(("high", "irreversible") if cell.way in TYPED else ())}
-    return not cell.enrolled and cell.risk not in signed_only and cell.scope in ("once", "run")
+    weak = (*TYPED, *RELAYED)
+    signed_only = {"critical", *(("high", "irreversible") if cell.way in weak else ())}
+    far = ("once",) if cell.way in RELAYED else ("once", "run")
+    unknown = not cell.enrolled or "relayed" in RELAYED.get(cell.way, {})
+    return unknown and cell.risk not in signed_only and cell.scope in far
 
 
 class Setting:
@@ -112,7 +126,7 @@ class Setting:
         )
         operators = [chief, *self.known.values()] if cell.enrolled else []
         self.shield = shield_for(
-            _policy(cell.risk), clock=self.clock, store=store, operators=operators
+            _policy(cell.risk, cell.way), clock=self.clock, store=store, operators=operators
         )
         if cell.way == "revoked key" and cell.enrolled:
             for known in self.known.values():
@@ -162,7 +176,7 @@ def _setting(cell: Cell, folder: Path) -> Iterator[Setting]:
         yield setting
 
 
-def _policy(risk: str) -> dict[str, Any]:
+def _policy(risk: str, way: str) -> dict[str, Any]:
     last = risk == "irreversible"
     tool = {"risk": "high" if last else risk, **({"effect": "irreversible"} if last else {})}
     return {
@@ -176,6 +190,7 @@ def _policy(risk: str) -> dict[str, Any]:
         "escalation": {
             "roles": [*ASKED],
             "quorum": 1,
+            **RELAYED.get(way, {}),
             "tickets_for_a_run": 1_000_000,
             "tickets_a_minute": 1_000_000,
         },
@@ -205,6 +220,10 @@ def _answer(cell: Cell, setting: Setting, ticket: Ticket) -> None:
         case "signed elsewhere":
             handed_in(Way.KEY, now + 60_000)
         case "terminal":
+            approve(Person("ann", role=cell.role))
+        case way if way in RELAYED and not way.startswith("terminal"):
+            approve(Relayed(signer.name, Way(way[:4]), cell.role))
+        case "terminal where a link is the least":
             approve(Person("ann", role=cell.role))
         case "program" | "program on a lasting store":
             approve("ann")

@@ -47,6 +47,10 @@ def test_the_table_has_both_sides() -> None:
         "signed elsewhere": 85,
         "terminal": 20,
         "program": 21,
+        "link": 10,
+        "chat": 10,
+        "link that the policy takes": 20,
+        "chat that the policy takes": 20,
     }
 
 

@@ -43,6 +43,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "ops.views": OUTER - {"root"} | {"tutor.playing"},
     "ops.broker": OUTER | {"hosts.contract", "ops.views"},
     "ops.daemon": OUTER | {"hosts", "hosts.coding", "ops.broker"},
+    "ops.answering": OUTER | {"hosts.coding", "ops.broker", "ops.daemon", "ops.views"},
     "ops.demo": OUTER | {"hosts.contract", "ops.views"},
     "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores", "typed"}),
     "cli": OUTER
@@ -51,6 +52,7 @@ ALLOWED: dict[str, frozenset[str]] = {
         "hosts",
         "hosts.coding",
         "hosts.contract",
+        "ops.answering",
         "ops.broker",
         "ops.daemon",
         "ops.demo",

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from stanchion.approvals.act import Way
 from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.rules import AnswererRole, Asked, refusal
@@ -19,12 +21,14 @@ the call starts. Anybody may say no: it lets nothing through.
 ## By risk, and how somebody answers
 
 Each cell says how far a yes can reach; a dash means that it does not count. A program's yes counts only where the state
-is in its own memory. Somebody without a key answers as `{operator}`.
+is in its own memory. Somebody without a key answers as `{operator}`. `escalation.at_least` in the policy is the weakest
+answer that counts at all: by a `link`, in a `chat` that says who it is, or with a `key`.
 
 """
 
 RISKS: Final = {
-    "low, medium, high": Asked(),
+    "low, medium": Asked(),
+    "high": Asked(high=True),
     "cannot be undone": Asked(lasting=True),
     "critical": Asked(critical=True),
 }
@@ -33,6 +37,9 @@ WAYS: Final = {
     "a code typed at a terminal, while nobody is enrolled": (Way.TERMINAL, False),
     "the program itself, while nobody is enrolled": (Way.PROGRAM, False),
     "a code typed at a terminal, where operators have keys": (Way.TERMINAL, True),
+    "a link or a chat, while nobody is enrolled": (Way.LINK, False),
+    "a link or a chat, where operators have keys": (Way.LINK, True),
+    "the same, where the policy names it under `escalation.relayed`": (Way.CHAT, True),
     "the program itself, where operators have keys": (Way.PROGRAM, True),
 }
 
@@ -70,8 +77,9 @@ def render() -> str:
     lines = [f"| how | {' | '.join(RISKS)} |", f"|---|{'---|' * len(RISKS)}"]
     for words, (way, enrolled) in WAYS.items():
         answering = AnswererRole(way, "ann", OPERATOR, (), enrolled)
+        named = ("chat",) if way is Way.CHAT else ()
         lines.append(
-            f"| {words} | {' | '.join(_reach(asked, answering) for asked in RISKS.values())} |"
+            f"| {words} | {' | '.join(_reach(replace(asked, relayed=named), answering) for asked in RISKS.values())} |"
         )
     roles = ("any other role", SUPERVISOR, OPERATOR)
     modes = [

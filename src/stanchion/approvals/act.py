@@ -45,6 +45,24 @@ class Purpose(StrEnum):
     OPERATORS = "operators"
 
 
+class Strength(StrEnum):
+    """What is known of whoever answers, the weakest first."""
+
+    CLAIMED = "claimed"
+    """Somebody says so, and it may have been a program."""
+    LINK = "link"
+    """They have the link that was sent for this ticket."""
+    CHAT = "chat"
+    """The workspace of a chat has signed who it is."""
+    KEY = "key"
+    """They have an operator's key."""
+
+    def reaches(self, least: str) -> bool:
+        """Whether it is at least so much; the empty word asks for nothing."""
+        known = [*Strength]
+        return not least or known.index(self) >= known.index(Strength(least))
+
+
 class Way(StrEnum):
     """How somebody answers, and so what is known of who it was."""
 
@@ -57,11 +75,30 @@ class Way(StrEnum):
     DIALOG = "dialog"
     """Somebody answered in a dialog of the host, and the host says so to the process that
     judges."""
+    LINK = "link"
+    """Somebody opened the link of a ticket, and answered on its page."""
+    CHAT = "chat"
+    """Somebody pressed a button in a chat, which says who it was."""
+
+    @property
+    def strength(self) -> Strength:
+        """What is known of who it was."""
+        return STRENGTHS.get(self, Strength.CLAIMED)
 
     @property
     def proven(self) -> bool:
         """Whether a signature says who it was."""
-        return self in (Way.KEY, Way.SSH_AGENT)
+        return self.strength is Strength.KEY
+
+
+STRENGTHS: Final = {
+    Way.KEY: Strength.KEY,
+    Way.SSH_AGENT: Strength.KEY,
+    Way.LINK: Strength.LINK,
+    Way.CHAT: Strength.CHAT,
+}
+RELAYED: Final = (Way.LINK, Way.CHAT)
+"""Ways on which somebody is not at this machine: the page of answers hears them."""
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):

@@ -120,9 +120,19 @@ class Dialog(msgspec.Struct, frozen=True):
         return f"host:{self.host}"
 
 
-By = str | Signer | Person | Dialog | Answer
+class Relayed(msgspec.Struct, frozen=True):
+    """Somebody who answered by a link or in a chat, as the page of answers has heard it: it has
+    checked the link, or the chat's signature."""
+
+    name: str
+    way: Way
+    role: str = ""
+
+
+By = str | Signer | Person | Dialog | Relayed | Answer
 """Who says so: a name (a program that holds the state in memory), an operator with a key, somebody
-at a terminal or in a host's dialog, or an answer that was signed elsewhere."""
+at a terminal, in a host's dialog, by a link or in a chat, or an answer that was signed
+elsewhere."""
 
 
 def shown(wish: Wish) -> list[str]:
@@ -139,7 +149,7 @@ def called(by: object) -> str:
             return by.strip()
         case Answer():
             return by.act.operator
-        case Signer() | Person() | Dialog():
+        case Signer() | Person() | Dialog() | Relayed():
             return by.name
         case _:
             return ""
@@ -154,7 +164,7 @@ def named(by: By) -> str:
             return by
         case Answer():
             return by.act.operator
-        case Signer() | Person() | Dialog():
+        case Signer() | Person() | Dialog() | Relayed():
             return by.name
         case _:
             raise AnswerRefused(f"`{type(by).__name__}` cannot answer: say who answers, with `by`")

@@ -38,6 +38,9 @@ def doubt(
     if shared and act.yes and answer.way is Way.PROGRAM:
         return "a name proves nothing: use an operator's key, or `stanchion` at a terminal"
     operator = roster.operators.get(act.operator)
+    is_held = operator is not None and act.role in operator.roles
+    if answer.way is Way.CHAT and act.yes and roster.enrolled and not is_held:
+        return f"the chat says it is `{act.operator}`, and no operator with that role is"
     agents = () if operator is None else roster.own(operator)
     is_agent = operator is not None and operator.agent
     answering = AnswererRole(

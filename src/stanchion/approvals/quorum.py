@@ -12,7 +12,7 @@ from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.operators import Operator, Roster
-from stanchion.approvals.rules import AnswererRole, refusal
+from stanchion.approvals.rules import AnswererRole, Asked, refusal
 from stanchion.approvals.ticket import State, Ticket, answered, as_of
 from stanchion.kernel.autonomy import OPERATOR
 
@@ -109,14 +109,14 @@ def turn(ticket: Ticket, roster: Roster, now: int) -> AskedTurn:
     return AskedTurn(tuple(able[: step + 1]), next_at if next_at < ticket.expires_at else 0)
 
 
-def is_anybody_able(ticket: Ticket, roster: Roster, ways: Iterable[Way]) -> bool:
-    """Whether anybody may say yes to a ticket: an operator, or whoever answers in one of these ways
-    without a key."""
+def is_anybody_able(asked: Asked, roster: Roster, ways: Iterable[Way]) -> bool:
+    """Whether anybody may say yes to what is asked: an operator, or whoever answers in one of these
+    ways without a key."""
     answering = [AnswererRole(way, "", OPERATOR, (), roster.enrolled) for way in ways]
     answering += [
         _with_key(roster, one, role) for one in roster.operators.values() for role in one.roles
     ]
-    return any(not refusal(ticket.asked, one) for one in answering)
+    return any(not refusal(asked, one) for one in answering)
 
 
 def _held(ticket: Ticket, roster: Roster, role: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.approvals.act import Way
+from stanchion.approvals.act import RELAYED, Way
 from stanchion.approvals.grant_reach import Scope
 from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, may_bypass
 from stanchion.kernel.names import names
@@ -29,11 +29,17 @@ class Asked(msgspec.Struct, frozen=True):
     mode: str = NORMAL
     agents: tuple[str, ...] = ()
     high: bool = False
+    at_least: str = ""
+    """The least strength that the policy takes."""
+    relayed: tuple[str, ...] = ()
+    """The ways without a key that it takes also where operators have keys."""
 
     def needs_key(self, way: Way) -> bool:
         """Whether only a signature counts in the place of that way: for what is critical, and for
-        what is of high risk at a terminal, which any program can imitate."""
-        return not way.proven and (self.critical or (self.high and way is Way.TERMINAL))
+        what is of high risk at a terminal, which any program can imitate, by a link, which anybody
+        can have read, and in a chat."""
+        weak = (Way.TERMINAL, *RELAYED)
+        return not way.proven and (self.critical or (self.high and way in weak))
 
     def suits_agent(self, scope: Scope) -> bool:
         """Whether an agent can say yes to it, so far: to one call that asks for a role."""
@@ -63,7 +69,8 @@ def refusal(asked: Asked, answering: AnswererRole, scope: Scope = Scope.ONCE) ->
     nothing through."""
     if not answering.yes:
         return ""
-    if not answering.way.proven and answering.enrolled and answering.way is not Way.DIALOG:
+    way = answering.way
+    if not way.proven and answering.enrolled and way not in (Way.DIALOG, *asked.relayed):
         return "operators have keys here: answer with yours, with `--key FILE` or `--ssh-agent`"
     if _same(answering, asked.agents):
         return (
@@ -79,15 +86,20 @@ def refusal(asked: Asked, answering: AnswererRole, scope: Scope = Scope.ONCE) ->
         allowed = BYPASSERS.get(asked.mode, frozenset()) or frozenset()
         who = " or ".join(f"`{one}`" for one in sorted(allowed)) if allowed else "nobody"
         return f"with so little left of the budget, {who} can say yes"
-    if asked.needs_key(answering.way):
+    if not way.strength.reaches(asked.at_least):
+        return (
+            f"the policy takes no answer that is weaker than a {asked.at_least}, and this is a "
+            f"{way.strength} one (`escalation.at_least`)"
+        )
+    if asked.needs_key(way):
         first = "" if answering.enrolled else "; `stanchion operators add NAME` adds the first one"
         how_bad = "critical" if asked.critical else "of high risk"
         return f"it is {how_bad}: only an operator with a key can say yes{first}"
-    if answering.way is Way.DIALOG and scope is not Scope.ONCE:
-        return "a yes in a host's dialog can only be for one call"
+    if way in (Way.DIALOG, *RELAYED) and scope is not Scope.ONCE:
+        return "a yes in a host's dialog, by a link or in a chat can only be for one call"
     if asked.once_only and scope is not Scope.ONCE:
         return "it is critical or cannot be undone: a yes can only be for one call"
-    if not answering.way.proven and scope not in UNPROVEN_SCOPES:
+    if not way.proven and scope not in UNPROVEN_SCOPES:
         return f"without a key a yes can only be for one call or one run, not for a {scope}"
     return ""
 

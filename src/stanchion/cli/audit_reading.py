@@ -19,7 +19,6 @@ from stanchion.cli.printing import (
     Layout,
     event_in,
     headline,
-    in_json,
     labelled,
     progress,
     put_view,
@@ -44,7 +43,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER
-from stanchion.ops.views.amounts import counted, shown, took
+from stanchion.ops.views.amounts import counted, in_json, shown, took
 from stanchion.ops.views.record_detail import DecidedView, RecordDetail, record_detail
 from stanchion.ops.views.records import DecisionView, ShadowView, WouldView, record_view, shadowed
 from stanchion.ops.views.trails import (

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.audit.layout import STATE_DIR, state_folder
+from stanchion.cli.answers import beside_broker
 from stanchion.cli.command import Args, AsBadInput, BadInput, DeclaredCommand, option
 from stanchion.cli.terminal import tell, warn
 from stanchion.ops.broker.brokered_runs import key_in
@@ -89,7 +90,8 @@ def _serve(args: Args) -> int:
         tell(f"listening at {path} as user {os.geteuid()}")
         sys.stdout.flush()
         try:
-            broker.serve(listener)
+            with beside_broker(shield, who):
+                broker.serve(listener)
         finally:
             signal.set_wakeup_fd(-1)
             removed(path, listener, inode)

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from stanchion import Run, Shield
 from stanchion.cli.events import EventReport
-from stanchion.cli.printing import headline, in_pages, labelled
+from stanchion.cli.printing import headline, labelled
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.decision import Decision
@@ -18,6 +18,7 @@ from stanchion.kernel.guard import order
 from stanchion.kernel.table import TABLE
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
+from stanchion.ops.views.amounts import in_pages
 from stanchion.ops.views.veiled import json_line
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.answers.resolver import NOT_ASKED

@@ -18,13 +18,13 @@ from stanchion.cli.command import (
     count,
     option,
 )
-from stanchion.cli.printing import Layout, in_json, put_found, shortened
+from stanchion.cli.printing import Layout, put_found, shortened
 from stanchion.cli.terminal import Terminal, note, put_line, put_lines, tell, visible
 from stanchion.cli.whose import opened, tenant_of, whose
 from stanchion.experience.bounded import cut
 from stanchion.experience.incident import MOST_HINT
 from stanchion.experience.shelf import Shelf, ShelfError
-from stanchion.ops.views.amounts import counted, shown
+from stanchion.ops.views.amounts import counted, in_json, shown
 from stanchion.ops.views.experience import ExperienceView, IncidentView, PracticeView, experience
 from stanchion.ops.views.veiled import veiled
 from stanchion.policy.load import load_policy

@@ -12,7 +12,6 @@ from stanchion.cli.command import PROJECT, Args, BadInput, DeclaredCommand, opti
 from stanchion.cli.printing import (
     event_in,
     headline,
-    in_json,
     labelled,
     progress,
     put_json,
@@ -26,7 +25,7 @@ from stanchion.cli.trails import reader_of
 from stanchion.cli.whose import checks_folder, elsewhere, whose
 from stanchion.kernel.actions import Action
 from stanchion.kernel.units import Unit
-from stanchion.ops.views.amounts import MEASURES, amount, counted, shown
+from stanchion.ops.views.amounts import MEASURES, amount, counted, in_json, shown
 from stanchion.ops.views.cures import cured
 from stanchion.ops.views.explain import (
     LAST,

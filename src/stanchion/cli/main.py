@@ -85,6 +85,7 @@ GROUPS: Final = {
     },
     "operate": {
         "tickets": "list what waits for a person, and approve or deny it",
+        "answers": "have tickets answered by link, and in a chat",
         "operators": "manage the people who may approve what an agent may not do",
         "state halt": "stop everything, or everything of a scope, until an operator resumes it",
         "state safe-mode": "refuse every tool call and every retry, until it is switched off",

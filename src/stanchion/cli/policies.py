@@ -16,13 +16,13 @@ from stanchion.approvals.digest import Request
 from stanchion.cli.answerers import answered, answerer
 from stanchion.cli.command import Args, BadInput, in_words
 from stanchion.cli.curing import extending, is_policy, propose_cure
-from stanchion.cli.printing import in_json, put_view
+from stanchion.cli.printing import put_view
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.whose import whose
 from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import StoreLost
-from stanchion.ops.views.amounts import day, shown
+from stanchion.ops.views.amounts import day, in_json, shown
 from stanchion.ops.views.proposals import Proposal, Proposals, ProposalTerms, proposals
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.differences import differences

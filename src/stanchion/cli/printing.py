@@ -53,18 +53,6 @@ def put_json(*values: Any) -> None:
     sys.stdout.buffer.flush()
 
 
-def in_json(value: Any, indent: int | None = None) -> str:
-    """A value in JSON as people read it, in one line unless there is an indent."""
-    import json  # a check of one event prints none
-
-    return json.dumps(value, indent=indent, ensure_ascii=False)
-
-
-def in_pages(content: Any) -> str:
-    """Content as people read it: text as it is, the rest as JSON with a line for each thing."""
-    return "" if content is None else content if isinstance(content, str) else in_json(content, 2)
-
-
 def shortened(text: str, most: int) -> str:
     """A text, cut where it is longer."""
     return text if len(text) <= most else f"{text[:most]}…"

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stanchion.cli.printing import in_json, labelled, shortened, style_of, table
+from stanchion.cli.printing import labelled, shortened, style_of, table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.kernel.actions import NAMES, Action
-from stanchion.ops.views.amounts import amount, clock, day, shown, span
+from stanchion.ops.views.amounts import amount, clock, day, in_json, shown, span
 from stanchion.ops.views.records import DecisionView, RecordView
 from stanchion.ops.views.runs import BurnView, RunDetailView
 

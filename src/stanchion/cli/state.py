@@ -19,13 +19,13 @@ from stanchion.cli.command import (
     option,
 )
 from stanchion.cli.policies import refused, refused_lines
-from stanchion.cli.printing import Layout, in_json, put_found, put_json, row, shortened, table
+from stanchion.cli.printing import Layout, put_found, put_json, row, shortened, table
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.whose import opened, whose
 from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, WARNING
 from stanchion.kernel.units import Unit
-from stanchion.ops.views.amounts import UNITS, amount, shown, size, span
+from stanchion.ops.views.amounts import UNITS, amount, in_json, shown, size, span
 from stanchion.ops.views.standing import PLAIN, StateView
 from stanchion.ops.views.stored import (
     MOST,

@@ -26,6 +26,7 @@ from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
 from stanchion.approvals.words import says_something
 from stanchion.audit.layout import state_folder
 from stanchion.cli.answerers import REFUSED, WAYS, answered, answerer, signer, whoever
+from stanchion.cli.answers import link_lines
 from stanchion.cli.command import (
     ANSWERER,
     PROJECT,
@@ -47,14 +48,13 @@ from stanchion.cli.ticket_lines import (
     bypass_table,
     change_line,
     grant_table,
-    outcome,
-    pairs,
     review_table,
     ticket_table,
     whole,
 )
 from stanchion.cli.whose import in_memory, opened, tenant_of, whose
 from stanchion.ops.views.people import TicketView, grant_view, ticket_in_full, ticket_view, watch
+from stanchion.ops.views.ticket_rows import covered, outcome, pairs
 from stanchion.runtime.people.tickets import FIRST
 from stanchion.runtime.remote.shield import RemoteShield
 from stanchion.runtime.standing.places import broker_for
@@ -173,11 +173,12 @@ def _bypasses(args: Args, shield: Shield) -> int:
 def _show(args: Args, shield: Shield) -> int:
     ticket = shield.ticket(args.id, args.tenant)
     view, state = ticket_view(ticket, shield.authority.known()), whose(args.project, args.store)
-    return put_view(
-        view,
-        lambda one, at: [*whole(one, wall_ms(), at), *asked_lines(ticket, state, at)],
-        args.json,
-    )
+
+    def lines(one: TicketView, at: Terminal) -> Iterable[str]:
+        about = *link_lines(ticket, at), *asked_lines(ticket, state, at)
+        return *whole(one, wall_ms(), at), *about
+
+    return put_view(view, lines, args.json)
 
 
 def _approve(args: Args, shield: Shield) -> int:
@@ -325,8 +326,7 @@ def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
     """What is answered, as it is read in that moment: a ticket may have changed since it was looked
     up."""
     yield from whole(ticket_in_full(wish.said), wall_ms(), terminal)
-    values = wish.said.kind is Kind.VALUE and wish.scope == Scope.ONCE
-    yield f"a yes covers: {'these values in this task' if values else visible(wish.scope)}"
+    yield visible(covered(wish.said, wish.scope))
     changed = changed_by(wish.scope)
     if changed:
         yield f"the call goes ahead with other arguments: {visible(pairs(changed))}"

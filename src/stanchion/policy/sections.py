@@ -18,6 +18,10 @@ QUORUM: Final = (1, None, *range(2, 65))
 2."""
 
 
+STRENGTHS: Final = (None, "link", "chat", "key")
+"""The weakest answer that counts, the one that takes most first."""
+
+
 class FileSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a file as it is written: a key that it does not know is a mistake."""
 
@@ -52,6 +56,12 @@ class Escalation(FileSection, frozen=True):
     dialogs: Shorter[tuple[str, ...]] = ()
     """The hosts, by their names, with a person before them whose answer in the host's own dialog
     counts for one call; never for anything critical."""
+    relayed: Shorter[tuple[Literal["link", "chat"], ...]] = ()
+    """The ways of answering without a key that count also where operators have keys: by a link, or
+    in a chat. Never for anything of high risk or critical."""
+    at_least: Annotated[Literal["link", "chat", "key"] | None, STRENGTHS] = None
+    """The weakest answer that counts: by a link, in a chat that says who it is, or with a key; if
+    absent, whatever `relayed`, `dialogs` and the risk allow."""
 
 
 class Bypassing(FileSection, frozen=True):

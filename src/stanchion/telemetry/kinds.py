@@ -164,6 +164,15 @@ WORDED: Final = frozenset({Kind.POLICY_REFUSED})
 """Kinds that are told at once where their words are new: a person is at work on it."""
 
 
+class AskedNotice(msgspec.Struct, frozen=True):
+    """What a notice of a ticket tells those who may answer it elsewhere: what a link to it is bound
+    to, and what would go ahead, where that is short enough to be shown whole."""
+
+    digest: str
+    generation: int
+    shown: str
+
+
 class Occurrence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that has occurred: what, when, in words for people, and what it is about. Nothing
     in it is secret.
@@ -187,6 +196,8 @@ class Occurrence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     since: int = 0
     hourly: bool = False
     id: str = ""
+    asked: AskedNotice | None = None
+    """For those who answer: no log has it."""
 
     @property
     def severity(self) -> Severity:

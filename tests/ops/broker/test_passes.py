@@ -52,5 +52,5 @@ def test_a_key_is_made_once_and_is_the_brokers_alone(tmp_path: Path) -> None:
     assert key_in(tmp_path) == key
     assert (tmp_path / KEY_FILE).stat().st_mode & 0o077 == 0
     (tmp_path / KEY_FILE).write_bytes(b"short")
-    with pytest.raises(OSError, match="not the key"):
+    with pytest.raises(OSError, match="not a key"):
         key_in(tmp_path)

@@ -307,7 +307,7 @@ class CodingSession:
         if not named or not self._is_attended(heard):
             return False
         try:
-            asked = self.shield.ticket(ticket).asked
+            asked = self.shield.authority.asked(self.shield.ticket(ticket).asked)
         except TicketError:
             return False
         return not refusal(asked, AnswererRole(Way.DIALOG, Dialog(name).name, OPERATOR))

@@ -109,16 +109,16 @@ class Speakers:
         return _forged("it is no child of a host")
 
     def _at_port(self, agent: CodingAgent, sock: socket.socket) -> Speaker:
-        link = f"socket:[{_inode(sock)}]"
-        if link == "socket:[]":
+        uid, link = other_end(sock) or (-1, "")
+        if uid != os.geteuid():
             return _forged("the connection is no process's of this user")
         for known in list(self._hosts):
             if _holds_alone(known.pid, link) and is_alive(known):
                 return self._proven(agent, known, "its connection")
-        holders = [pid for pid in _own_processes() if _descriptors(pid, link)]
-        found = process_of(holders[0]) if len(holders) == 1 else None
+        pids = holders(link)
+        found = process_of(pids[0]) if len(pids) == 1 else None
         if found is None:
-            return _forged(f"{len(holders)} processes have the connection open, and not one alone")
+            return _forged(f"{len(pids)} processes have the connection open, and not one alone")
         return self._proven(agent, found, "its connection")
 
     def still(self, speaker: Speaker) -> bool:
@@ -136,7 +136,9 @@ class Speakers:
 
     def is_own(self, sock: socket.socket) -> bool:
         """Whether a connection over loopback is this user's, or it cannot be told."""
-        return bool(_inode(sock)) or not PROC.joinpath("self").exists()
+        found = other_end(sock)
+        is_own = found is not None and found[0] == os.geteuid()
+        return is_own or not PROC.joinpath("self").exists()
 
     def _proven(self, agent: CodingAgent, host: Process, by: str) -> Speaker:
         if not self._is_host(agent.programs, host.pid):
@@ -288,14 +290,20 @@ def connections() -> list[list[str]]:
     return [line.split() for line in _text(PROC / "net" / "tcp").splitlines()[1:]]
 
 
-def _inode(sock: socket.socket) -> str:
-    """The inode of the other end of a connection over loopback, if it is this user's."""
+def other_end(sock: socket.socket) -> tuple[int, str] | None:
+    """The user who has the other end of a connection over loopback, and how the descriptors of it
+    are called; `None` where the system does not say."""
     ends = [
         f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"
         for host, port in (sock.getpeername(), sock.getsockname())
     ]
-    me = str(os.geteuid())
-    return next((row[9] for row in connections() if row[1:3] == ends and row[7] == me), "")
+    rows = (row for row in connections() if row[1:3] == ends)
+    return next(((int(row[7]), f"socket:[{row[9]}]") for row in rows), None)
+
+
+def holders(link: str) -> list[int]:
+    """The processes of this user that have a connection open."""
+    return [pid for pid in _own_processes() if _descriptors(pid, link)]
 
 
 def _maker(sock: socket.socket, row: tuple[Process, ...]) -> Process | None:

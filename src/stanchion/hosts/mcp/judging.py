@@ -209,11 +209,12 @@ class PersonBefore:
     def _ticket(self, waiting: Refusal) -> Ticket | None:
         """What is asked, where the yes of this person would count for it."""
         try:
-            ticket: Ticket = self._run.desk.shield.ticket(waiting.ticket)
+            shield = self._run.desk.shield
+            ticket: Ticket = shield.ticket(waiting.ticket)
         except TicketError:
             return None
         answering = AnswererRole(Way.DIALOG, self._as, OPERATOR)
-        return None if refusal(ticket.asked, answering) else ticket
+        return None if refusal(shield.authority.asked(ticket.asked), answering) else ticket
 
 
 def person_before(shield: Any, hosted: Hosted, caller: Caller) -> PersonBefore | None:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from stanchion import typed
+from stanchion.folders import kept_key
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.names import names
@@ -26,7 +27,6 @@ from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 
 KEY_FILE: Final = "broker.key"
-KEY_SIZE: Final = 32
 
 
 class Passed(msgspec.Struct, frozen=True, array_like=True):
@@ -79,20 +79,7 @@ class Passes:
 
 def key_in(folder: Path) -> bytes:
     """The broker's key, made where there is none; `OSError` where it cannot be read or is none."""
-    file = folder / KEY_FILE
-    try:
-        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as made:
-            made.write(os.urandom(KEY_SIZE))
-            made.flush()
-            os.fsync(made.fileno())
-    except FileExistsError:
-        pass
-    key = file.read_bytes()
-    if len(key) != KEY_SIZE:
-        raise OSError(
-            f"`{file}` is not the key of a broker: remove it, which ends the runs that are open now"
-        )
-    return key
+    return kept_key(folder / KEY_FILE)
 
 
 MOST_RUNS: Final = 1_000

@@ -64,7 +64,7 @@ from stanchion.runtime.deciding.value_questions import (
     is_somebody_there,
 )
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.people.tickets import context, is_due, pass_on
+from stanchion.runtime.people.tickets import asked_notice, context, is_due, pass_on
 from stanchion.runtime.standing.veil import hidden_names, tell
 
 FOR_GOOD: Final = "this no stands for the whole task"
@@ -439,7 +439,8 @@ def write_down(desk: Desk, ticket: Ticket, call: str) -> None:
         ticket.message,
     )
     try:
-        tell(desk.shield, opened._replace(data={"call": call, **context(ticket)}), ticket.deed.tool)
+        told = opened._replace(data={"call": call, **context(ticket)})
+        tell(desk.shield, told, ticket.deed.tool, asked_notice(ticket))
     except AuditLost as lost:
         desk.tell("the audit trail could not be written: the question to a person is not recorded")
         aside(f"the opening of ticket `{ticket.id}` is not recorded", lost)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from stanchion.approvals.act import Way
+from stanchion.approvals.act import RELAYED, Way
 from stanchion.approvals.digest import bounded, hashed
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.questions import (
@@ -170,4 +170,6 @@ def is_somebody_there(desk: Desk, wanted: Ticket, roster: Roster) -> bool:
     if wanted.kind is not Kind.VALUE or roster.trouble:
         return True
     ways = [Way.TERMINAL if desk.shield.authority.shared else Way.PROGRAM]
-    return is_anybody_able(wanted, roster, [*ways, *([Way.DIALOG] if terms.dialogs else [])])
+    ways += [Way.DIALOG] if terms.dialogs else []
+    ways += RELAYED
+    return is_anybody_able(desk.shield.authority.asked(wanted.asked), roster, ways)

@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.approvals.act import GRANT_S, LONGEST_S, Answer, Purpose, Way
-from stanchion.approvals.answerers import By, Dialog, Person, Signer, Wish, called, named
+from stanchion.approvals.answerers import By, Dialog, Person, Relayed, Signer, Wish, called, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.grant_reach import Scope, reach
 from stanchion.approvals.operators import (
@@ -165,7 +165,14 @@ class OperatorAuthority:
         """Why an answer does not count on this shield's store; empty where it does."""
         if self._spent.has(answer):
             return "the answer was used or taken back"
-        return doubt(roster, answer, asked, scope, self.shared, self._has_heard(answer))
+        heard = self._has_heard(answer)
+        return doubt(roster, answer, self.asked(asked), scope, self.shared, heard)
+
+    def asked(self, asked: Asked) -> Asked:
+        """What is asked of people, with what this shield's policy says of who may answer."""
+        terms = self._shield.policy.file.escalation
+        least = "" if terms.at_least is None else terms.at_least
+        return msgspec.structs.replace(asked, at_least=least, relayed=terms.relayed)
 
     def _has_heard(self, answer: Answer) -> bool:
         """Whether somebody has said so to this process in a dialog that its policy names. What a
@@ -228,6 +235,9 @@ class OperatorAuthority:
                 )
                 if wish.purpose is Purpose.TICKET:
                     self._heard.add(answer, now)
+            case Relayed():
+                role = by.role if by.role else _role(roster.operators.get(by.name), wish.asked)
+                answer = Answer(act=wish.act(by.name, role, until, yes, comment), way=by.way)
             case _:
                 answer = Answer(
                     act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM
@@ -315,7 +325,8 @@ def pinned_by(policy: CompiledPolicy) -> tuple[Operator, ...]:
 def told(answer: Answer) -> dict[str, Any]:
     """What the trail says of who answered, and how that is known."""
     proof = {"key": answer.key, "signature": answer.signature} if answer.way.proven else {}
-    return {"way": str(answer.way), "proven": answer.way.proven, "role": answer.act.role, **proof}
+    known = {"strength": str(answer.way.strength), "proven": answer.way.proven}
+    return {"way": str(answer.way), **known, "role": answer.act.role, **proof}
 
 
 def tell_answered(

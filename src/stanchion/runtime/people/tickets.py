@@ -56,12 +56,14 @@ from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Paused, ending_key, stop_of, with_stop
+from stanchion.kernel.shown import visible
 from stanchion.kernel.state import ABSENT
 from stanchion.runtime.asides import aside
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import change_together_now, drive, new_batch
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
+from stanchion.telemetry.kinds import AskedNotice
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -108,12 +110,24 @@ def context(ticket: Ticket) -> dict[str, object]:
     }
 
 
+MOST_SHOWN: Final = 2_500
+"""How many characters of what would go ahead a notice has at most."""
+
+
+def asked_notice(ticket: Ticket) -> AskedNotice:
+    """What those are told who may answer a ticket elsewhere."""
+    body = msgspec.json.format(msgspec.json.encode(ticket.content), indent=2).decode()
+    shown = "\n".join([visible(line) for line in body.splitlines()])
+    fits = len(shown) <= MOST_SHOWN and ticket.whole
+    return AskedNotice(ticket.deed.digest, ticket.generation, shown if fits else "")
+
+
 def _write_down(shield: Shield, ticket: Ticket, now: int) -> None:
     fact = Fact(
         now, "ticket.passed", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message
     )
     try:
-        tell(shield, fact._replace(data=context(ticket)), ticket.deed.tool)
+        tell(shield, fact._replace(data=context(ticket)), ticket.deed.tool, asked_notice(ticket))
     except AuditLost as lost:
         aside(f"it is not recorded that ticket `{ticket.id}` passes to the next role", lost)
 
@@ -354,7 +368,7 @@ class Tickets:
                 f"ticket `{found.id}` is not answered, because {why}; answer it when it can be"
             ) from lost
         except TicketError as error:
-            self._refused(found, answer, str(error))
+            self.refuse(found, answer.act.operator, answer.act.generation, str(error))
             raise
         before, after, _ = changed[0]
         if not answer.act.yes:
@@ -416,19 +430,11 @@ class Tickets:
         keys = (ticket.key, name, page)
         change_together_now(self._shield, "ticket", ticket.tenant, keys, back)
 
-    def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
-        fact = Fact(
-            self._shield.clock(),
-            "answer.refused",
-            ticket.id,
-            ticket.tenant,
-            ticket.run,
-            answer.act.operator,
-        )
-        tell(
-            self._shield,
-            fact._replace(why=why, data={"purpose": "ticket", "generation": answer.act.generation}),
-        )
+    def refuse(self, ticket: Ticket, by: str, generation: int, why: str) -> None:
+        """Write down that somebody's answer to a ticket did not count."""
+        now, data = self._shield.clock(), {"purpose": "ticket", "generation": generation}
+        fact = Fact(now, "answer.refused", ticket.id, ticket.tenant, ticket.run, by, why)
+        tell(self._shield, fact._replace(data=data))
 
     def _look_after(self, tenant: str) -> None:
         from stanchion.runtime.people.missed_reviews import tell_missed

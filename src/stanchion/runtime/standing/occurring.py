@@ -11,6 +11,7 @@ from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.events import Event
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compiled import CompiledPolicy
+from stanchion.telemetry.kinds import AskedNotice
 from stanchion.telemetry.loggers import POLICY, WARNING, say
 from stanchion.telemetry.occurrences import Kind, Occurrence
 
@@ -105,7 +106,13 @@ ASKED: Final = frozenset(
 NO_REASON: Final = "no reason was given"
 
 
-def tell_fact(shield: Shield, fact: Fact, tool: str = "", stands: bool = True) -> None:
+def tell_fact(
+    shield: Shield,
+    fact: Fact,
+    tool: str = "",
+    stands: bool = True,
+    asked: AskedNotice | None = None,
+) -> None:
     """Tell of a fact, as it is shown in records, where operators have to hear of it. `stands` says
     whether it could be recorded."""
     told = FACTS.get(fact.what)
@@ -134,6 +141,7 @@ def tell_fact(shield: Shield, fact: Fact, tool: str = "", stands: bool = True) -
             tool=named,
             ticket=fact.about if is_ticket else "",
             decision=str(fact.data.get("call", "")) if is_ticket else "",
+            asked=asked,
         )
     )
 

@@ -32,6 +32,7 @@ from stanchion.runtime.standing.occurring import tell_fact, trail_lost
 from stanchion.stores.protocol import at_once, ends_here
 from stanchion.stores.seen import Hold, SeenCell
 from stanchion.stores.wrapped import Wrapped
+from stanchion.telemetry.kinds import AskedNotice
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -115,17 +116,17 @@ def _findings(findings: tuple[Finding, ...], pairs: Pairs) -> tuple[Finding, ...
     )
 
 
-def tell(shield: Shield, fact: Fact, tool: str = "") -> None:
+def tell(shield: Shield, fact: Fact, tool: str = "", asked: AskedNotice | None = None) -> None:
     """Write a fact down, and tell operators of it where they have to hear of it; `tool` is the one
-    it is about."""
+    it is about, and `asked` what those are told besides who may answer."""
     shown, tool = fact_veiled(shield.policy.veil, fact), shield.policy.veil.name(tool)
     try:
         shield.journal.tell(shown)
     except AuditLost as lost:
-        tell_fact(shield, shown, tool, stands=False)
+        tell_fact(shield, shown, tool, stands=False, asked=asked)
         trail_lost(shield, lost)
         raise
-    tell_fact(shield, shown, tool)
+    tell_fact(shield, shown, tool, asked=asked)
     shield.telemetry.happened(
         shown.what, about=shown.about, tenant=shown.tenant, run=shown.run, by=shown.by
     )

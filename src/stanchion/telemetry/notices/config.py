@@ -63,10 +63,55 @@ class OwnCommand(
     command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 
-class NotifyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where notices go, by names that are made up here."""
+class SlackChannel(
+    WantedNotices,
+    frozen=True,
+    forbid_unknown_fields=True,
+    kw_only=True,
+    tag_field="to",
+    tag="slack",
+):
+    """A channel of Slack, or of a chat that takes the same: its incoming webhook, the address of
+    which is as secret as a password and stands in a file."""
 
-    destinations: dict[str, Webhook | OwnCommand] = {}
+    url_file: str
+
+
+class ChatAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who may answer in the chat: its signing secret, which stands in a file, and which operator
+    each of its users is, by the chat's own id of them."""
+
+    secret_file: str
+    people: dict[str, str]
+
+
+class AnswerPage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where people answer who are not at this machine: what links begin with (by default where the
+    page listens), where it listens, and its certificate and key."""
+
+    url: str = ""
+    bind: str = "127.0.0.1:8717"
+    certificate: str | None = None
+    private_key: str | None = None
+    chat: ChatAnswers | None = None
+
+    @property
+    def base(self) -> str:
+        """What links begin with."""
+        scheme = "http" if self.certificate is None else "https"
+        return self.url if self.url else f"{scheme}://{self.bind}"
+
+
+class NotifyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where notices go, by names that are made up here, and where people answer."""
+
+    destinations: dict[str, Webhook | OwnCommand | SlackChannel] = {}
+    answers: AnswerPage | None = None
+
+    @property
+    def secret_files(self) -> list[str]:
+        """The files that nobody but the post and the page should read."""
+        return [path for at, path in _files(self) if at[-1] != "certificate"]
 
 
 class ConfigMistake(NamedTuple):
@@ -94,24 +139,64 @@ def mistakes(file: NotifyFile) -> Iterator[ConfigMistake]:
                     f"`{one.command[0]}` is not an absolute path: write the full path, so that "
                     "nobody can put another program in its place",
                 )
+    if file.answers is not None:
+        yield from _page(file.answers)
+    for at, name in _files(file):
+        if not os.path.isabs(name):
+            yield ConfigMistake(at, f"`{name}` is not an absolute path: write the full path")
+
+
+def _files(file: NotifyFile) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The files that are named, and where."""
+    for name, one in file.destinations.items():
+        match one:
+            case Webhook(secret_file=str(path)):
+                yield ("destinations", name, "secret_file"), path
+            case SlackChannel():
+                yield ("destinations", name, "url_file"), one.url_file
+    page = file.answers
+    if page is not None:
+        given = {"certificate": page.certificate, "private_key": page.private_key}
+        yield from ((("answers", key), path) for key, path in given.items() if path is not None)
+        if page.chat is not None:
+            yield ("answers", "chat", "secret_file"), page.chat.secret_file
+
+
+def _page(one: AnswerPage) -> Iterator[ConfigMistake]:
+    """What is wrong with where people answer."""
+    host, _, port = one.bind.rpartition(":")
+    if not host or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
+        yield ConfigMistake(
+            ("answers", "bind"), f"`{one.bind}` is no place to listen: write `127.0.0.1:8717`"
+        )
+    elif one.certificate is None and not _is_here(host):
+        yield ConfigMistake(
+            ("answers", "bind"),
+            f"`{one.bind}` can be reached from elsewhere, and answers would not be confidential: "
+            f"give `certificate` and `private_key`, or listen at `127.0.0.1:{port}`",
+        )
+    if (one.certificate is None) != (one.private_key is None):
+        yield ConfigMistake(
+            ("answers",), "give both `certificate` and `private_key`, or neither of them"
+        )
+    why = bad_url(one.url) if one.url else ""
+    if why:
+        yield ConfigMistake(("answers", "url"), why)
+    if urlsplit(one.url).path.strip("/"):
+        yield ConfigMistake(("answers", "url"), "it has a path: write `https://host` alone")
 
 
 def _webhook(at: tuple[str | int, ...], one: Webhook) -> Iterator[ConfigMistake]:
-    why = _bad_url(one.url)
+    why = bad_url(one.url)
     if why:
         yield ConfigMistake((*at, "url"), why)
     if (one.secret_file is None) == (one.secret_env is None):
         yield ConfigMistake(
             at, "give either `secret_file` or `secret_env`, which says where its secret is"
         )
-    if one.secret_file is not None and not os.path.isabs(one.secret_file):
-        yield ConfigMistake(
-            (*at, "secret_file"),
-            f"`{one.secret_file}` is not an absolute path: write the full path",
-        )
 
 
-def _bad_url(url: str) -> str:
+def bad_url(url: str) -> str:
     """What is wrong with the address of a webhook; what is secret in it is not repeated."""
     try:
         parts = urlsplit(url)

@@ -25,7 +25,8 @@ def log(one: Occurrence) -> None:
     level = _LEVELS[one.severity]
     logger = loggers.heard(loggers.NOTICES, level)
     if logger is not None:
-        loggers.write(logger, level, line_of(one), {"occurrence": msgspec.to_builtins(one)})
+        said = msgspec.to_builtins(replace(one, asked=None))
+        loggers.write(logger, level, line_of(one), {"occurrence": said})
 
 
 def line_of(one: Occurrence) -> str:
@@ -80,9 +81,9 @@ class Destination(Protocol):
         """Try once. It returns when that has succeeded or failed, and in bounded time."""
 
 
-def message_of(one: Occurrence, host: str) -> NoticeMessage:
-    """An occurrence as it is sent. What every process finds anew has the same id from all of
-    them."""
+def message_of(one: Occurrence, host: str, **more: str) -> NoticeMessage:
+    """An occurrence as it is sent, with what one destination is told besides. What every process
+    finds anew has the same id from all of them."""
     once = one.hourly or one.kind in FOUND_ANEW
     if once:
         hour = str(one.at // HOUR_MS) if one.hourly else ""
@@ -94,6 +95,7 @@ def message_of(one: Occurrence, host: str) -> NoticeMessage:
     for name in ("about", "tenant", "run", "agent", "tool", "ticket", "decision"):
         if value := getattr(one, name):
             data[name] = value
+    data |= more
     if one.times > 1:
         data |= {"times": one.times, "since": when(one.since)}
     whole = {"type": one.kind, "timestamp": when(one.at), "data": data}

@@ -6,15 +6,16 @@ import atexit
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from stanchion.telemetry.kinds import Kind, Occurrence
 from stanchion.telemetry.notices.command import CommandRun
-from stanchion.telemetry.notices.config import NotifyFile, OwnCommand, Webhook
+from stanchion.telemetry.notices.config import NotifyFile, OwnCommand, SlackChannel, Webhook
 from stanchion.telemetry.notices.courier import Courier, CourierReport
 from stanchion.telemetry.notices.message import Destination, message_of
+from stanchion.telemetry.notices.slack import SlackPost
 from stanchion.telemetry.notices.spool import Delivery, Spool
 from stanchion.telemetry.notices.webhook import WebhookPost
 from stanchion.telemetry.occurrences import Occurrences
@@ -24,14 +25,23 @@ LINGER_S: Final = 2.0
 process."""
 
 
+LinkMaker = Callable[[Occurrence, str], str]
+
+
 class Post(CourierReport):
     """Everything that brings notices to the destinations of the file at `path`. `folder` is where
-    they wait."""
+    they wait, and `link` makes the address at which the holder of a destination answers what a
+    notice asks; none where it is empty."""
 
     def __init__(
-        self, path: Path, file: NotifyFile, folder: Path, environ: Mapping[str, str]
+        self,
+        path: Path,
+        file: NotifyFile,
+        folder: Path,
+        environ: Mapping[str, str],
+        link: LinkMaker = lambda _one, _holder: "",
     ) -> None:
-        self.path, self.file, self.folder = path, file, folder
+        self.path, self.file, self.folder, self._link = path, file, folder, link
         programs = [
             Path(one.command[0])
             for one in file.destinations.values()
@@ -39,11 +49,7 @@ class Post(CourierReport):
         ]
         self.files = (path, *programs)
         """Files that nobody but the operator should change."""
-        self.secrets = tuple(
-            Path(one.secret_file)
-            for one in file.destinations.values()
-            if isinstance(one, Webhook) and one.secret_file is not None
-        )
+        self.secrets = tuple(map(Path, file.secret_files))
         """Files that nobody but this post should read."""
         self.destinations: dict[str, Destination] = {
             name: destination_of(one, environ) for name, one in file.destinations.items()
@@ -66,10 +72,14 @@ class Post(CourierReport):
     def heard(self, one: Occurrence) -> None:
         """Have an occurrence delivered to those who want it; of a destination's own trouble the
         others hear."""
-        message = message_of(one, self._host)
         for name, courier in self._couriers.items():
-            if self.file.destinations[name].wants(one) and one.about != f"destination:{name}":
-                courier.put(message)
+            where = self.file.destinations[name]
+            if where.wants(one) and one.about != f"destination:{name}":
+                link = self._link(one, name)
+                more = {"link": link} if link else {}
+                if link and one.asked is not None and isinstance(where, SlackChannel):
+                    more["shown"] = one.asked.shown
+                courier.put(message_of(one, self._host, **more))
 
     def send_all(self) -> dict[str, tuple[int, tuple[Delivery, ...]]]:
         """Deliver everything now that processes have left which are gone, in this thread, whenever
@@ -118,13 +128,17 @@ class Post(CourierReport):
             )
 
 
-def destination_of(one: Webhook | OwnCommand, environ: Mapping[str, str]) -> Destination:
+def destination_of(
+    one: Webhook | OwnCommand | SlackChannel, environ: Mapping[str, str]
+) -> Destination:
     """What sends to a destination as a file has it."""
     match one:
         case Webhook():
             return WebhookPost(one.url, lambda: secret_of(one, environ), one.deadline_s)
         case OwnCommand():
             return CommandRun(one.command, one.deadline_s)
+        case SlackChannel():
+            return SlackPost(lambda: own_text(one.url_file, ADDRESS), one.deadline_s)
 
 
 def secret_of(one: Webhook, environ: Mapping[str, str]) -> str:
@@ -138,13 +152,19 @@ def secret_of(one: Webhook, environ: Mapping[str, str]) -> str:
                 f"secret` prints it"
             )
         return environ[name]
+    return own_text(one.secret_file, "put there what `stanchion notify secret` prints")
+
+
+ADDRESS: Final = "put the address of the channel's incoming webhook there"
+
+
+def own_text(path: str, make: str) -> str:
+    """What a file keeps that only its owner may read; `OSError` where there is none, which says
+    what to `make`, or everybody can read it."""
     try:
-        with open(one.secret_file, encoding="ascii", errors="replace") as file:
+        with open(path, encoding="ascii", errors="replace") as file:
             if os.name != "nt" and os.fstat(file.fileno()).st_mode & 0o007:
-                raise OSError(
-                    f"other users on this host can read `{one.secret_file}`: `chmod 600` it"
-                )
+                raise OSError(f"other users on this host can read `{path}`: `chmod 600` it")
             return file.read(10_000)
     except FileNotFoundError:
-        make = "put there what `stanchion notify secret` prints, and `chmod 600` it"
-        raise FileNotFoundError(f"there is no file `{one.secret_file}`: {make}") from None
+        raise FileNotFoundError(f"there is no file `{path}`: {make}, and `chmod 600` it") from None

@@ -11,12 +11,12 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from stanchion.kernel.shown import StanchionError
 from stanchion.telemetry.notices.message import DeliveryOutcome, NoticeMessage
@@ -100,75 +100,89 @@ class WebhookPost:
         deadline_s: float,
         now_s: Callable[[], float] = time.time,
     ) -> None:
-        self._url = urlsplit(url)
+        self._url = url
         self._secret, self._deadline_s, self._now_s = secret, deadline_s, now_s
 
     def send(self, message: NoticeMessage) -> DeliveryOutcome:
-        """Try once: only an answer from 200 to 299 counts, and no redirect is followed."""
+        """Try once."""
         body = message.body.encode()
         try:
             proof = headers_of(message.id, body, secrets_in(self._secret()), int(self._now_s()))
         except (BadSecret, OSError) as error:
             return DeliveryOutcome(False, f"it cannot be signed: {error}")
-        link = self._link()
-        watch = threading.Timer(self._deadline_s, _cut, (link,))
-        watch.daemon = True
-        watch.start()
-        try:
-            path = self._url.path if self._url.path else "/"
-            query = f"?{self._url.query}" if self._url.query else ""
-            headers = {
-                "content-type": "application/json",
-                "user-agent": "stanchion",
-                "connection": "close",
-                **proof,
-            }
-            link.request("POST", path + query, body, headers)
-            answer = link.getresponse()
-            return self._read(answer.status, answer.getheader("retry-after"))
-        except (OSError, http.client.HTTPException) as error:
-            return DeliveryOutcome(False, _why(error, self._deadline_s))
-        finally:
-            watch.cancel()
-            link.close()
+        return post_json(self._url, body, proof, self._deadline_s, self._now_s)
 
-    def _link(self) -> http.client.HTTPConnection:
-        host, port = self._url.hostname, self._url.port
-        assert host is not None
-        if self._url.scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=self._deadline_s)
-        return http.client.HTTPSConnection(
-            host, port, timeout=self._deadline_s, context=ssl.create_default_context()
+
+def post_json(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    deadline_s: float,
+    now_s: Callable[[], float] = time.time,
+) -> DeliveryOutcome:
+    """Post JSON to an address: only an answer from 200 to 299 counts, and no redirect is
+    followed."""
+    where = urlsplit(url)
+    link = _link(where, deadline_s)
+    watch = threading.Timer(deadline_s, _cut, (link,))
+    watch.daemon = True
+    watch.start()
+    try:
+        path = where.path if where.path else "/"
+        query = f"?{where.query}" if where.query else ""
+        always = {
+            "content-type": "application/json",
+            "user-agent": "stanchion",
+            "connection": "close",
+        }
+        link.request("POST", path + query, body, {**always, **headers})
+        answer = link.getresponse()
+        return _read(answer.status, answer.getheader("retry-after"), now_s)
+    except (OSError, http.client.HTTPException) as error:
+        return DeliveryOutcome(False, _why(error, deadline_s))
+    finally:
+        watch.cancel()
+        link.close()
+
+
+def _link(where: SplitResult, deadline_s: float) -> http.client.HTTPConnection:
+    host, port = where.hostname, where.port
+    assert host is not None
+    if where.scheme == "http":
+        return http.client.HTTPConnection(host, port, timeout=deadline_s)
+    return http.client.HTTPSConnection(
+        host, port, timeout=deadline_s, context=ssl.create_default_context()
+    )
+
+
+def _read(status: int, retry_after: str | None, now_s: Callable[[], float]) -> DeliveryOutcome:
+    if 200 <= status < 300:
+        return DeliveryOutcome(True, f"it answered {status}")
+    if 300 <= status < 400:
+        return DeliveryOutcome(
+            False,
+            f"it answered {status}, a redirect, which is not followed: configure the new address",
         )
+    if status == GONE:
+        return DeliveryOutcome(
+            False, "it answered 410: it no longer accepts notices", is_final=True
+        )
+    return DeliveryOutcome(False, f"it answered {status}", after_s=_after_s(retry_after, now_s))
 
-    def _read(self, status: int, retry_after: str | None) -> DeliveryOutcome:
-        if 200 <= status < 300:
-            return DeliveryOutcome(True, f"it answered {status}")
-        if 300 <= status < 400:
-            return DeliveryOutcome(
-                False,
-                f"it answered {status}, a redirect, which is not followed: configure the new "
-                f"address",
-            )
-        if status == GONE:
-            return DeliveryOutcome(
-                False, "it answered 410: it no longer accepts notices", is_final=True
-            )
-        return DeliveryOutcome(False, f"it answered {status}", after_s=self._after_s(retry_after))
 
-    def _after_s(self, said: str | None) -> float:
-        """How long the receiver wants to be left alone, by its `Retry-After`."""
-        if said is None:
-            return 0.0
-        try:
-            after = (
-                float(said)
-                if said.strip().isdecimal()
-                else parsedate_to_datetime(said).timestamp() - self._now_s()
-            )
-        except (ValueError, OverflowError):
-            return 0.0
-        return min(max(after, 0.0), MOST_AFTER_S)
+def _after_s(said: str | None, now_s: Callable[[], float]) -> float:
+    """How long the receiver wants to be left alone, by its `Retry-After`."""
+    if said is None:
+        return 0.0
+    try:
+        after = (
+            float(said)
+            if said.strip().isdecimal()
+            else parsedate_to_datetime(said).timestamp() - now_s()
+        )
+    except (ValueError, OverflowError):
+        return 0.0
+    return min(max(after, 0.0), MOST_AFTER_S)
 
 
 def _cut(link: http.client.HTTPConnection) -> None:
