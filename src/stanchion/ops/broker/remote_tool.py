@@ -107,7 +107,7 @@ def value_of(value: Value) -> Any:
         raise BadEvent(
             f"seen is `{value.seen}`: give one of {', '.join(str(int(seen)) for seen in Seen)}"
         )
-    unread = tuple(dict.fromkeys((*value.unread, *again.unread)))
+    unread = tuple(dict.fromkeys((*value.unread, *again.parts)))
     return RemoteValue(
         Read(value.content, value.content, unread, max(Seen(value.seen), again.seen), value.plain)
     )

@@ -269,9 +269,7 @@ def _request(
         empty: dict[str, Any] = {"messages": [], "params": {}}
         return Read(empty, {"messages": messages, "params": params}), unreadable(error)
     content = {"messages": said.content, "params": options.content}
-    both = Read(
-        content, {"messages": said.handed, "params": options.handed}, said.unread, said.seen
-    )
+    both = Read(content, {"messages": said.handed, "params": options.handed}, said.parts, said.seen)
     return both, against(desk, Stage.MODEL_CALL, "", both) if both.unread else ()
 
 
