@@ -410,7 +410,7 @@ def _taken(desk: Desk, tool: str, args: dict[str, Any]) -> tuple[Read, tuple[Fin
         took = arguments(args, copies=False)
     except Unreadable as error:
         return Read({}, args), unreadable(error)
-    return took, against(desk, Stage.TOOL_CALL, tool, took) if took.unread else ()
+    return took, against(desk, Stage.TOOL_CALL, tool, took) if took.parts else ()
 
 
 def _no_call(tool: object, args: object) -> BadEvent:
@@ -427,7 +427,7 @@ def _no_call(tool: object, args: object) -> BadEvent:
 
 def _called(desk: Desk, tool: str, took: Read, spent: Amounts) -> ToolCall:
     call = desk.tool_call(tool, took.content)
-    if took.unread:
+    if took.parts:
         call = marked(call, took)
     if spent[Unit.DURATION_MS]:
         call = msgspec.structs.replace(call, duration_ms=spent[Unit.DURATION_MS])

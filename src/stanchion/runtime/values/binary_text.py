@@ -19,6 +19,7 @@ ESCAPE: Final = "\ufdd0"
 two values that say different things have the same content. No text has this character, which
 Unicode keeps free for such use."""
 
+DIGESTED: Final = f"{ESCAPE}sha256:"
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -82,6 +83,16 @@ def text_leaf(data: bytes, handed: Any) -> ValueLeaf:
 def digest_of(data: bytes) -> dict[str, Any]:
     """What stands in content for bytes that nobody reads."""
     return {"$bytes": len(data), "$sha256": sha256(data).hexdigest()}
+
+
+def digest_text(data: bytes) -> str:
+    """What stands in content for bytes in base64: a text, as they were; no other text has it."""
+    return f"{DIGESTED}{sha256(data).hexdigest()} {len(data)}"
+
+
+def size_of(content: Any) -> int:
+    """How many bytes there are of which content has the digest."""
+    return int(content["$bytes"] if isinstance(content, dict) else content.rpartition(" ")[2])
 
 
 def encoding_of(data: bytes) -> str:

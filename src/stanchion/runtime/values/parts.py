@@ -11,12 +11,14 @@ import msgspec
 from stanchion.kernel.findings import Patch, PathStep
 from stanchion.kernel.patches import apply
 from stanchion.runtime.values.binary_text import (
+    DIGESTED,
     declared_type,
-    digest_of,
+    digest_text,
     encoding_of,
     from_letters,
     is_textual,
     media_type,
+    size_of,
 )
 from stanchion.runtime.values.read_value import Read
 from stanchion.runtime.values.type_readers import UNORDERED, Seen, UnreadPart
@@ -107,7 +109,7 @@ def _decoded(content: Any, part: UnreadPart) -> tuple[Any, UnreadPart | None]:
     what = f"{part.what} of {len(data):,} bytes"
     if said and SAME_TYPE.get(said, said) != kind:
         kind = ""
-    return digest_of(data), UnreadPart(part.path, what, Seen.DIGEST, kind)
+    return digest_text(data), UnreadPart(part.path, what, Seen.DIGEST, kind)
 
 
 def _declared(content: Any, path: tuple[PathStep, ...]) -> str:
@@ -117,12 +119,18 @@ def _declared(content: Any, path: tuple[PathStep, ...]) -> str:
     return said.partition(";")[0].strip().lower() if said else ""
 
 
+def is_digest(content: Any, path: tuple[PathStep, ...]) -> bool:
+    """Whether the digest of a file stands at a place, and not the file."""
+    said = at(content, path)
+    return isinstance(said, str) and said.startswith(DIGESTED)
+
+
 def lets_in(content: Any, part: UnreadPart) -> bool:
     """Whether a part is an image or a sound as `media: allow` lets it in: its own bytes say so,
     nothing beside it says otherwise, and it is not too large."""
     if not part.kind.startswith(("image/", "audio/")):
         return False
-    said, size = _declared(content, part.path), at(content, part.path).get("$bytes")
+    said, size = _declared(content, part.path), size_of(at(content, part.path))
     return SAME_TYPE.get(said, said) in ("", part.kind) and size <= LARGEST_MEDIA
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from stanchion.runtime.values.anatomy import MISSING, descends, is_any
 from stanchion.runtime.values.binary_text import (
+    DIGESTED,
     MAX_CHARS,
     declared,
     encodable,
@@ -298,8 +299,9 @@ def _made(form: Form, value: Any, items: Any) -> Any:
 def _single(value: Any, content: Any, changed: str) -> str:
     """A changed text, in base64 where the content was the text that the value has in it."""
     text = unspelled(changed)
-    decoded = type(value) is str and type(content) is str and unspelled(content) != value
-    return in_letters_again(value, text) if decoded else text
+    if type(value) is not str or type(content) is not str or content.startswith(DIGESTED):
+        return text
+    return text if unspelled(content) == value else in_letters_again(value, text)
 
 
 def restored(value: Any, content: Any, changed: Any) -> Any:
