@@ -81,21 +81,22 @@ FORMS = {
 
 def browser(**more: Any) -> Tools:
     """A browser server with one page."""
+    acting: dict[str, Any] = {
+        name: lambda context, args: text("done")
+        for name in ("browser_click", "browser_type", "browser_press_key", "browser_fill_form")
+    }
     return Tools(
         browser_snapshot=lambda context, args: text(SNAPSHOT),
         browser_evaluate=lambda context, args: text(
             "### Result\n" + FORMS.get(args.get("target", "e3"), "null")
         ),
-        **{
-            name: lambda context, args: text("done")
-            for name in ("browser_click", "browser_type", "browser_press_key", "browser_fill_form")
-        },
+        **acting,
         **more,
     )
 
 
 RULE = {"use": "rule", "stages": ["tool_call"], "action": "block"}
-ACTS = {
+ACTS: dict[str, tuple[str, dict[str, Any], str, str, str]] = {
     "a button": ("browser_click", {"target": "e1"}, "irreversible", "button", "Delete account"),
     "a button by the older name": ("browser_click", {"ref": "e1"}, "irreversible", "button", ""),
     "a text": ("browser_type", {"target": "e2", "text": "x"}, "", "textbox", "Search"),
