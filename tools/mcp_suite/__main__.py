@@ -1,4 +1,4 @@
-"""Play the public conformance suite and `server-everything` with the proxy and without it: `make
+"""Play the public conformance suite and the reference servers with the proxy and without it: `make
 test-mcp`."""
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from tools.mcp_suite import reference
 from tools.mcp_suite.everything import differences
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -34,7 +35,7 @@ def main(node: Path) -> int:
         # Node comes as a package of Python, beside the interpreter.
         os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         os.environ["STANCHION_STATE_DIR"] = str(Path(folder) / "state")
-        lost = _conformance(node, proxy) + _everything(node, proxy)
+        lost = _conformance(node, proxy) + _everything(node, proxy) + reference.lost(node)
     for line in lost:
         print(f"lost: {line}")
     print(

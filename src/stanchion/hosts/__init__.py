@@ -1,6 +1,7 @@
 """Hosts: each file puts one framework, client or protocol under a shield, by one contract. A host
 of your own needs the names here, and nothing else."""
 
+from stanchion.hosts.contract.elements import ActedOn
 from stanchion.hosts.contract.frameworks import Part, lesser, survey
 from stanchion.hosts.contract.host import Host, Hosted
 from stanchion.hosts.contract.sealing import opened, sealed
@@ -11,6 +12,7 @@ from stanchion.runtime.coverage.own_work import own_work
 
 __all__ = [
     "EVERYTHING",
+    "ActedOn",
     "Changed",
     "Host",
     "Hosted",

@@ -3,10 +3,11 @@ it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from stanchion.hosts import EVERYTHING, Host, tried
+from stanchion.hosts import EVERYTHING, Host, Hosted, tried
+from stanchion.hosts.anthropic_runner import judged_runner
 from stanchion.hosts.clients.forms import RequestForm
 from stanchion.hosts.clients.guarded import CANARY, canaries_of, guarding, running
 from stanchion.hosts.clients.tools import (
@@ -54,7 +55,11 @@ def results_for(_reply: Any, results: Iterable[CallAnswer]) -> list[Any]:
     return [{"role": "user", "content": blocks}] if blocks else []
 
 
-guard = guarding(ANTHROPIC, FORMS)
+def _fit(beta: Any, hosted: Callable[[], Hosted], mark: str) -> None:
+    judged_runner(beta.messages, hosted, mark)
+
+
+guard = guarding(ANTHROPIC, FORMS, _fit)
 run_tools, arun_tools = running(calls_of, results_for)
 
 canary, async_canary = canaries_of(

@@ -94,6 +94,24 @@ def result_of(traits: tuple[str, ...]) -> str:
     return next((word for word in traits if word in RESULTS), CONTENT)
 
 
+ELEMENT: Final = "@element"
+"""Where a call's arguments have what it acts on in a page, as its host says it: role, text, where a
+link leads, where a form goes, and what acting on it does. The tool itself does not get it."""
+
+
+def element_effect(args: Any) -> str:
+    """What acting on an element does; empty where nobody says it."""
+    said = args.get(ELEMENT) if isinstance(args, dict) else None
+    effect = said.get("effect") if isinstance(said, dict) else None
+    return effect if effect in EFFECTS else ""
+
+
+def acting(traits: tuple[str, ...], args: Any) -> tuple[str, ...]:
+    """A tool's traits in a call that acts on an element: the stricter effect holds."""
+    effect = strictest(EFFECTS, (effect_of(traits), element_effect(args)))
+    return (*([effect] if effect else ()), *[one for one in traits if one not in EFFECTS])
+
+
 def sink_values(sinks: Iterable[str], args: Any) -> dict[str, Any]:
     """Whom or what a call acts on: the value of each sink, `None` where the call lacks it."""
     found = {}

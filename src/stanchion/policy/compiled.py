@@ -323,6 +323,11 @@ class CompiledPolicy:
         entry = self.tool(tool) if tool else None
         return self.file.unread if entry is None or entry.unread is None else entry.unread
 
+    def lets_media(self, tool: str) -> bool:
+        """Whether images and sound in a tool's results go through."""
+        entry = self.tool(tool) if tool else None
+        return entry is not None and entry.media == "allow"
+
     def undo(self, tool: str) -> Callable[..., Any] | None:
         """What undoes a call of a tool, where the policy says it."""
         name = closest(self.file.tools, tool) if self.undos else None

@@ -212,6 +212,8 @@ class ToolEntry(FileSection, frozen=True):
     unread: Annotated[UnreadName | None, ("allow", "media", "block")] = None
     """What happens to unreadable content in this tool's calls and results; if absent, the policy's
     own `unread`."""
+    media: Annotated[Literal["withhold", "allow"], ("allow", "withhold")] = "withhold"
+    """`allow` lets images and sound in this tool's results through; otherwise each is withheld."""
     alternatives: ForPeople[tuple[str, ...]] = ()
     """Tools that do something similar, by their exact names. A refusal of this tool names them to
     the agent; calls of them are judged like any other."""

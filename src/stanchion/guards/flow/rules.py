@@ -27,7 +27,7 @@ from stanchion.guards.flow.tools import (
     payload_of,
     sinks_of,
 )
-from stanchion.kernel.declared import READ
+from stanchion.kernel.declared import ELEMENT, READ
 from stanchion.kernel.regex import regex
 from stanchion.readings.origins.known import NOWHERE, ValueOrigin
 from stanchion.readings.origins.marks import (
@@ -114,6 +114,9 @@ def _sinks(
         origin = memory.origin(tool.name, spell(text))
         if name not in granted and not _is_good(memory, tool, origin, good):
             found.append(DoubtfulValue(name, text, origin))
+    seen = args.get(ELEMENT) if isinstance(args, dict) else None
+    if isinstance(seen, dict) and "unknown" in leaves(seen.get("role")):
+        found.append(DoubtfulValue("the element", "", NOWHERE))
     if PAGE in tool.sinks:
         page = memory.known.page
         if page is not None and page.word not in good and not memory.approved(tool.name):

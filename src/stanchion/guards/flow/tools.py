@@ -9,10 +9,12 @@ from typing import Any, Final, NamedTuple
 from stanchion.kernel.declared import (
     CONTENT,
     EFFECTS,
+    ELEMENT,
     READ,
     Declared,
     ToolKnown,
     effect_of,
+    element_effect,
     strictest,
 )
 from stanchion.kernel.regex import regex
@@ -29,6 +31,9 @@ ASKED: Final = LASTING | {OUTWARD}
 """Effects that others feel."""
 PAGE: Final = "@page"
 """The sink of a tool that acts on the page that a browser shows."""
+NAMES_ELEMENT: Final = frozenset({"target", "ref", "element", "startTarget", "endTarget"})
+"""Arguments that name an element of a page: where the host says what that is, they are nothing
+that is handed over."""
 MOST: Final = 400
 DEEPEST: Final = 24
 """How many values of a call are looked at, and how deep."""
@@ -75,6 +80,9 @@ class FlowTool(NamedTuple):
     def called(self, args: Any) -> FlowTool:
         """The tool as a call uses it: of one that nobody declares, the names of the arguments say
         whom or what it acts on."""
+        effect = element_effect(args)
+        if effect:
+            return self._replace(effect=strictest(EFFECTS, (self.effect, effect)))
         if not self.drafted or self.sinks or self.runs or not isinstance(args, dict):
             return self
         named = draft(self.name, {"properties": dict.fromkeys(map(str, args), _ANY)})
@@ -136,7 +144,10 @@ def sinks_of(tool: FlowTool, args: Any) -> Iterator[tuple[str, str]]:
 def payload_of(tool: FlowTool, args: Any) -> Iterator[tuple[str, str]]:
     """What a call hands over beside whom or what it acts on."""
     sinks = frozenset(tool.sinks)
+    sinks |= NAMES_ELEMENT if isinstance(args, dict) and ELEMENT in args else frozenset()
     for name, value in args.items() if isinstance(args, dict) else ():
+        if name == ELEMENT:
+            value = value.get("text") if isinstance(value, dict) else value
         if name not in sinks:
             for text in leaves(value):
                 yield str(name), text

@@ -13,6 +13,7 @@ from stanchion.guards._jsonschema.words import nearest, short, type_of
 from stanchion.guards.schema.codes import CODES
 from stanchion.guards.schema.tools import NO_TOOLS, CheckedDefinition, ToolDefinitions, coerce
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.declared import ELEMENT
 from stanchion.kernel.events import ToolCall, ToolResult
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind
@@ -164,6 +165,8 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
 
     def _judge_args(self, checker: SchemaChecker, event: ToolCall) -> Finding | None:
         args = event.args
+        if ELEMENT in args:  # its host says that, and the tool does not get it
+            args = {name: value for name, value in args.items() if name != ELEMENT}
         too_much = checker.too_much(args, self.max_values)
         if too_much:
             return Finding(
@@ -172,7 +175,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
                 (event.tool, f"{too_much}, too many for its schema"),
             )
         if checker.fits(args, self.formats):
-            return self._beyond(checker, event) if self.extra != "schema" else None
+            return self._beyond(checker, event.tool, args) if self.extra != "schema" else None
         if self.coerce or self.extra == "drop":
             made = coerce(checker, args, self.formats, self.coerce, self.extra == "drop")
             if made is not None:
@@ -182,27 +185,27 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
                 )
         return self._worded(event.tool, explain(checker, args, self.formats))
 
-    def _beyond(self, checker: SchemaChecker, event: ToolCall) -> Finding | None:
+    def _beyond(self, checker: SchemaChecker, tool: str, args: dict[str, Any]) -> Finding | None:
         """Arguments that the schema tolerates and does not list, where the policy does not tolerate
         them."""
         schema = checker.schema
         listed = schema.get("properties") if isinstance(schema, dict) else None
         if not isinstance(listed, dict) or not _OPEN.isdisjoint(schema):
             return None
-        more = [name for name in event.args if name not in listed]
+        more = [name for name in args if name not in listed]
         if not more:
             return None
         if self.extra == "refuse":
             return self._worded(
-                event.tool, [Problem("extra", (name,), instead(name, listed)) for name in more[:4]]
+                tool, [Problem("extra", (name,), instead(name, listed)) for name in more[:4]]
             )
-        kept = {name: value for name, value in event.args.items() if name in listed}
+        kept = {name: value for name, value in args.items() if name in listed}
         words = ", ".join([f"`{short(name)}`" for name in more[:4]]) + (
             " and more" if len(more) > 4 else ""
         )
         patch = Patch((), kept, kind="coerce")
         return Finding(
-            Action.REDACT, "schema.coerced", (event.tool, f"left out {words}"), patches=(patch,)
+            Action.REDACT, "schema.coerced", (tool, f"left out {words}"), patches=(patch,)
         )
 
     def _worded(self, tool: str, problems: list[Problem]) -> Finding:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from inspect import isawaitable
+from secrets import token_hex
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar
 
 from stanchion.hosts import Host, Hosted
-from stanchion.hosts.clients.codes import UNSEEN
+from stanchion.hosts.clients.codes import UNJUDGED, UNSEEN
 from stanchion.hosts.clients.forms import RequestForm
 from stanchion.hosts.clients.sending import ClientRuns, SdkRequest, Waist, sent, under_way
 from stanchion.hosts.clients.tools import CallAnswer, ReplyCall, ReplyTools, Tools
@@ -65,6 +66,17 @@ def _guarded_class(kind: Any) -> type[Any]:
             """The same."""
             return self.copy(**options)
 
+        @property
+        def beta(self) -> Any:
+            """What is new in the SDK; helpers that run tools have them judged."""
+            found = super().beta
+            waist = self._stanchion
+            if waist is not None:
+                waist.fit(found, lambda: waist.runs.now, waist.mark)
+            return found
+
+    if not hasattr(kind, "beta"):
+        del Guarded.beta
     return _socketless_class(Guarded) if _has_sockets(kind) else Guarded
 
 
@@ -78,10 +90,10 @@ def _socketless_class(kind: Any) -> type[Any]:
         @property
         def auth_headers(self) -> Any:
             """The key of the client; only requests read it in another way."""
-            _refuse(self, SOCKET)
+            _refuse(self, UNSEEN, SOCKET)
 
         def _websocket_query_params(self, *_given: Any, **_more: Any) -> Any:
-            _refuse(self, SOCKET)
+            _refuse(self, UNSEEN, SOCKET)
 
         _websocket_query_params_fallback = _configure_realtime = _websocket_query_params
 
@@ -134,6 +146,8 @@ async def _requested(
         return await fetch(sending.asking(messages, params))
 
     hosted = sending.hosted
+    if sending.unjudged:
+        _refuse(client, UNJUDGED, sending.unjudged)
     if sending.form is None:
         judged = await fetch(sending.options)
         if sending.stream:
@@ -175,7 +189,14 @@ def finished(work: Coroutine[Any, Any, Any]) -> Any:
     raise RuntimeError("a client that is not async has something to wait for")
 
 
-def guarded(client: Any, host: Host, run: Any, forms: Iterable[RequestForm], max_body: int) -> Any:
+def guarded(
+    client: Any,
+    host: Host,
+    run: Any,
+    forms: Iterable[RequestForm],
+    max_body: int,
+    fit: Fit,
+) -> Any:
     """A client like that one, whose every request is judged for the run."""
     missing = [name for name in NEEDED if not hasattr(client, name)]
     if missing or hasattr(client, WAIST):
@@ -187,7 +208,9 @@ def guarded(client: Any, host: Host, run: Any, forms: Iterable[RequestForm], max
     made = client.copy()
     kind: Any = type(made)
     made.__class__ = _class_of(kind)
-    made._stanchion = Waist(runs, host.name, tuple(forms), library_of(client), max_body)
+    made._stanchion = Waist(
+        runs, host.name, tuple(forms), library_of(client), max_body, fit, token_hex()
+    )
     return made
 
 
@@ -234,16 +257,16 @@ def _waist(client: Any) -> Waist:
 def _sending(client: Any) -> SdkRequest:
     """What a client is sending; raises `Refused` where nobody judges it."""
     sending = under_way(client)
-    return sending if sending is not None else _refuse(client, "this method")
+    return sending if sending is not None else _refuse(client, UNSEEN, "this method")
 
 
-def _refuse(client: Any, what: str) -> NoReturn:
-    """Refuse what leaves on another way than by a request."""
+def _refuse(client: Any, code: str, what: str) -> NoReturn:
+    """Refuse what leaves on another way than by a request, or for tools that nobody judges."""
     waist = _waist(client)
     hosted = waist.runs.now
     desk = hosted.run.desk
     event: Any = desk.event(Egress, waist.name, url=str(client.base_url))
-    hosted.drive(go_ahead(desk, event, (Finding(Action.BLOCK, UNSEEN, (what,), guard="kernel"),)))
+    hosted.drive(go_ahead(desk, event, (Finding(Action.BLOCK, code, (what,), guard="kernel"),)))
     raise AssertionError("what is refused does not go ahead")
 
 
@@ -310,6 +333,13 @@ def canaries_of(
     return canary, async_canary
 
 
+Fit = Callable[[Any, Callable[[], Hosted], str], None]
+
+
+def nothing_to_fit(_beta: Any, _hosted: Callable[[], Hosted], _mark: str) -> None:
+    """The SDK has no helpers that run tools."""
+
+
 Client = TypeVar("Client")
 
 
@@ -358,11 +388,11 @@ class Running(NamedTuple):
     arun_tools: AsyncRunTools
 
 
-def guarding(host: Host, forms: tuple[RequestForm, ...]) -> Guard:
+def guarding(host: Host, forms: tuple[RequestForm, ...], fit: Fit = nothing_to_fit) -> Guard:
     """What makes guarded clients of an SDK, whose requests to models have these forms."""
 
     def guard(client: Client, run: Any, *, max_body: int = MAX_BODY) -> Client:
-        made: Client = guarded(client, host, run, forms, max_body)
+        made: Client = guarded(client, host, run, forms, max_body, fit)
         return made
 
     guard.__doc__ = Guard.__doc__

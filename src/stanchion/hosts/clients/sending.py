@@ -24,6 +24,15 @@ FRAMING: Final = frozenset({"content-encoding", "content-length", "transfer-enco
 """Headers that say how a body was packed; another body has its own."""
 RAW: Final = "X-Stainless-Raw-Response"
 """The header by which an SDK knows that its caller wants the response itself."""
+JUDGED: Final = "x-stanchion-judged"
+"""The header by which we know that a helper's tools are judged; it is not sent."""
+OURS: Final = frozenset({RAW.lower(), JUDGED})
+HELPERS: Final = "x-stainless-helper"
+"""The header in which an SDK names its helpers that send."""
+RUNNERS: Final = frozenset(
+    {"BetaToolRunner", "session-tool-runner", "environments-worker", "environments-work-poller"}
+)
+"""Helpers that run tools."""
 TRIES: Final = "x-stainless-retry-count"
 """The header in which it says how often it has tried."""
 
@@ -158,6 +167,9 @@ class Waist(msgspec.Struct, frozen=True):
     forms: tuple[RequestForm, ...]
     http: Any
     max_body: int
+    fit: Callable[[Any, Callable[[], Hosted], str], None]
+    """Has the helpers of a client's `beta` judged that run tools."""
+    mark: str
 
 
 class SdkRequest:
@@ -174,7 +186,11 @@ class SdkRequest:
         self.form = (
             form_of(waist.forms, options.method, options.url) if self.body is not None else None
         )
-        self.options, raw = _plain(options)
+        self.options, said = _plain(options)
+        raw = said.get(RAW.lower(), "")
+        named = f"{said.get(HELPERS, '')},{client._custom_headers.get(HELPERS, '')}"
+        runners = RUNNERS.intersection(name.strip() for name in named.split(","))
+        self.unjudged = next(iter(runners), "") if said.get(JUDGED) != waist.mark else ""
         self.raw = raw if raw else str(client._custom_headers.get(RAW, ""))
         self.original = options
         self.cleared: Cleared | None = None
@@ -284,10 +300,11 @@ def _body(options: Any) -> dict[str, Any] | None:
     return {name: value for name, value in whole.items() if type(value).__name__ not in UNSAID}
 
 
-def _plain(options: Any) -> tuple[Any, str]:
-    """The options without the wish for a raw response, and that wish."""
-    headers = options.headers if isinstance(options.headers, Mapping) else None
-    if headers is None or RAW not in headers:
-        return options, ""
-    rest = {name: value for name, value in headers.items() if name != RAW}
-    return options.model_copy(update={"headers": rest}), str(headers[RAW])
+def _plain(options: Any) -> tuple[Any, dict[str, str]]:
+    """The options without what is between the SDK and us, and all headers by their small names."""
+    headers = options.headers if isinstance(options.headers, Mapping) else {}
+    said = {str(name).lower(): str(value) for name, value in headers.items()}
+    if RAW.lower() not in said and JUDGED not in said:
+        return options, said
+    rest = {name: value for name, value in headers.items() if name.lower() not in OURS}
+    return options.model_copy(update={"headers": rest}), said

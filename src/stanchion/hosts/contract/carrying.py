@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stanchion.hosts.contract.terms import Changed, HostTerms, itself
+from stanchion.kernel.declared import ELEMENT
 from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import Tool, ToolShape, shape_of
@@ -99,10 +100,12 @@ class HostedTool(Tool):
             )
 
     def _carried(self, /, **args: Any) -> Any:
+        args.pop(ELEMENT, None)
         made = self._carry(args)
         return self._awaited(made) if awaits(made) else self._took(made)
 
     async def _acarried(self, /, **args: Any) -> Any:
+        args.pop(ELEMENT, None)
         return self._took(await self._carry(args))
 
     async def _awaited(self, made: Any) -> Any:
@@ -139,7 +142,9 @@ class HostedTool(Tool):
 
 def by_name(args: Any) -> dict[str, Any]:
     """A call's arguments as they are handed to a function; raises `BadEvent` for what has no
-    names."""
+    names, or has one that is its host's alone."""
+    if isinstance(args, Mapping) and ELEMENT in args:
+        raise BadEvent(f"`{ELEMENT}` is for hosts alone: leave it out")
     if not isinstance(args, Mapping) or not all(type(name) is str for name in args):
         raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
     return dict(args)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
 
 from stanchion.hosts.contract.carrying import Carry, HostedTool, Undertaking, by_name
+from stanchion.hosts.contract.elements import ActedOn, with_elements
 from stanchion.hosts.contract.frameworks import UNPROVEN, prove
 from stanchion.hosts.contract.terms import HostTerms, Refusal, Told
 from stanchion.kernel.actions import Action
@@ -146,12 +147,20 @@ SEVERAL: Final[dict[Stage, dict[str, Any]]] = {
 """The fields that are together the content of an event, and what they are where nobody says."""
 
 
-def around(hosted: HostWork, tool: Tool | str, args: Any, carry: Carry, about: Any) -> Flow[Any]:
+def around(
+    hosted: HostWork,
+    tool: Tool | str,
+    args: Any,
+    carry: Carry,
+    about: Any,
+    on: Sequence[ActedOn] = (),
+) -> Flow[Any]:
     """A tool call from its judgement to what the host gets for it."""
     doing = Undertaking()
     made = HostedTool(hosted.host, tool, carry, doing)
     try:
         given = by_name(args)
+        given = with_elements(given, on) if on else given
     except BadEvent as error:
         refused = _refused(hosted, _unjudged(Stage.TOOL_CALL, str(error)))
         return hosted.host.say(Refusal(refused, Stage.TOOL_CALL, made.name, about))

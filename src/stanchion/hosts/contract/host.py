@@ -3,13 +3,22 @@ and for async code."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, Self
 
 from stanchion.approvals.answerers import Dialog
 from stanchion.approvals.errors import TicketError
 from stanchion.hosts.contract import flows
 from stanchion.hosts.contract.carrying import Carry
+from stanchion.hosts.contract.elements import ActedOn
 from stanchion.hosts.contract.flows import HostWork, aitems_in_words, items_in_words
 from stanchion.hosts.contract.terms import HostTerms, Refusal, Told
 from stanchion.kernel.stages import Stage
@@ -75,7 +84,15 @@ class Hosted(Entered, HostWork):
     Every method has a twin for async code: `await hosted.acall(...)` for `hosted.call(...)`.
     """
 
-    def call(self, tool: Tool | str, args: Any, carry: Carry, *, about: Any = None) -> Any:
+    def call(
+        self,
+        tool: Tool | str,
+        args: Any,
+        carry: Carry,
+        *,
+        about: Any = None,
+        on: Sequence[ActedOn] = (),
+    ) -> Any:
         """Have a tool call judged, carried out and its outcome judged and settled; gives the host's
         own result.
 
@@ -83,14 +100,24 @@ class Hosted(Entered, HostWork):
         for; it is called again where a failed call is tried again. What the agent must not do or
         see is answered in the host's words. What `carry` raises is judged and raised. `tool` is its
         name, or a `Tool` that says more of it. `about` is the host's own request, for its words.
+        `on` is what the call acts on in a page: guards read it beside the arguments, and `carry`
+        does not get it.
         """
         return flows.handed(
-            self, self.drive(flows.around(self, tool, args, carry, about)), about, False
+            self, self.drive(flows.around(self, tool, args, carry, about, on)), about, False
         )
 
-    async def acall(self, tool: Tool | str, args: Any, carry: Carry, *, about: Any = None) -> Any:
+    async def acall(
+        self,
+        tool: Tool | str,
+        args: Any,
+        carry: Carry,
+        *,
+        about: Any = None,
+        on: Sequence[ActedOn] = (),
+    ) -> Any:
         """`call` for async code; a `carry` that is not async works in a thread."""
-        came = await self.adrive(flows.around(self, tool, args, carry, about))
+        came = await self.adrive(flows.around(self, tool, args, carry, about, on))
         return flows.handed(self, came, about, True)
 
     def model(

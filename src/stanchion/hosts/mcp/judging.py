@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import anyio
@@ -18,6 +18,7 @@ from stanchion.approvals.errors import TicketError
 from stanchion.approvals.rules import AnswererRole, refusal
 from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.hosts import Host, Hosted, Refusal
+from stanchion.hosts.contract.elements import ActedOn
 from stanchion.hosts.mcp.eras import Caller
 from stanchion.hosts.mcp.server_link import Unreachable
 from stanchion.kernel.autonomy import OPERATOR
@@ -86,23 +87,29 @@ class JudgedTraffic:
         self._hosted = hosted
 
     async def call(
-        self, method: str, tool: str, args: Any, carry: Carry, lets: Lets | None = None
+        self,
+        method: str,
+        tool: str,
+        args: Any,
+        carry: Carry,
+        lets: Lets | None = None,
+        on: Sequence[ActedOn] = (),
     ) -> dict[str, Any]:
         """Have a request judged, carried out and its result judged; raises `MCPError`. One that
         waits for a person is made once more where `lets` says that it may be."""
         request = JudgedRequest(method)
         try:
-            result = await self._called(request, tool, args, carry)
+            result = await self._called(request, tool, args, carry, on)
         except MCPError:
             if not await _is_let(request, lets):
                 raise
         else:
             if not await _is_let(request, lets):
                 return result
-        return await self._called(JudgedRequest(method), tool, args, carry)
+        return await self._called(JudgedRequest(method), tool, args, carry, on)
 
     async def _called(
-        self, request: JudgedRequest, tool: str, args: Any, carry: Carry
+        self, request: JudgedRequest, tool: str, args: Any, carry: Carry, on: Sequence[ActedOn]
     ) -> dict[str, Any]:
         faults: list[MCPError] = []
 
@@ -114,7 +121,9 @@ class JudgedTraffic:
                 raise
 
         try:
-            result: dict[str, Any] = await self._hosted.acall(tool, args, carried, about=request)
+            result: dict[str, Any] = await self._hosted.acall(
+                tool, args, carried, about=request, on=on
+            )
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the client gets an answer that it understands
             return await self._failure(request.method, error, faults)
         return self._with_notices(result) if request.method == CALL else result

@@ -11,6 +11,7 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
+from stanchion.hosts.mcp.browsers import acted_on
 from stanchion.hosts.mcp.client_side import OURS, REPORTS, HeldCall, asked_on
 from stanchion.hosts.mcp.eras import passed_on
 from stanchion.hosts.mcp.judging import ELICIT, Ask
@@ -163,7 +164,8 @@ async def _carried(
         return relay.names.in_result(link.name, result)
 
     lets = None if relay.person is None or ask is None else partial(relay.person.lets, ask)
-    return await relay.judged.call(method, tool if tool else method, args, carry, lets)
+    on = await acted_on(relay, link, tool, args) if tool else ()
+    return await relay.judged.call(method, tool if tool else method, args, carry, lets, on)
 
 
 async def _asked_meanwhile(

@@ -14,6 +14,7 @@ from stanchion.runtime.calling.tool import UNSAID, Tool, estimate, word_of
 from stanchion.runtime.driving.flow import Flow, Invoke, T, TimePause, TurnWait
 from stanchion.runtime.remote.messages import CallRequest, Value
 from stanchion.runtime.values import Read, RemoteValue, Seen, Unreadable, read
+from stanchion.runtime.values.parts import is_digest
 
 
 class Gone(BaseException):
@@ -107,10 +108,11 @@ def value_of(value: Value) -> Any:
         raise BadEvent(
             f"seen is `{value.seen}`: give one of {', '.join(str(int(seen)) for seen in Seen)}"
         )
-    unread = tuple(dict.fromkeys((*value.unread, *again.unread)))
-    return RemoteValue(
-        Read(value.content, value.content, unread, max(Seen(value.seen), again.seen), value.plain)
-    )
+    # The digest of a file stands where the file did, and is no file that is unread.
+    rest = [part for part in again.parts if not is_digest(value.content, part.path)]
+    unread = tuple(dict.fromkeys((*value.unread, *rest)))
+    seen = max([value.seen, *[part.seen for part in rest]])
+    return RemoteValue(Read(value.content, value.content, unread, Seen(seen), value.plain))
 
 
 def _is_json(content: Any) -> bool:

@@ -79,7 +79,7 @@ def propose(
     values = tool.values(args, kwargs)
     try:
         took = arguments(values, tool.own(values))
-        refused = against(desk, Stage.TOOL_CALL, tool.name, took) if took.unread else ()
+        refused = against(desk, Stage.TOOL_CALL, tool.name, took) if took.parts else ()
     except Unreadable as error:
         took, refused = Read({}, values), unreadable(error)
     args, kwargs = tool.given(args, kwargs, values, took.handed)

@@ -90,7 +90,7 @@ def reply_of(desk: Desk, value: Any) -> ReadReply:
     words = words_of(seen.content)
     spoken = words.spoken(seen.content)
     patches, refused = hidden(desk, others(seen.content, {path for path, _ in spoken}))
-    unread = against(desk, Stage.MODEL_REPLY, "", seen) if seen.unread else ()
+    unread = against(desk, Stage.MODEL_REPLY, "", seen) if seen.parts else ()
     return ReadReply(seen, words, words.text(seen.content), (*unread, *refused), patches)
 
 
@@ -269,10 +269,8 @@ def _request(
         empty: dict[str, Any] = {"messages": [], "params": {}}
         return Read(empty, {"messages": messages, "params": params}), unreadable(error)
     content = {"messages": said.content, "params": options.content}
-    both = Read(
-        content, {"messages": said.handed, "params": options.handed}, said.unread, said.seen
-    )
-    return both, against(desk, Stage.MODEL_CALL, "", both) if both.unread else ()
+    both = Read(content, {"messages": said.handed, "params": options.handed}, said.parts, said.seen)
+    return both, against(desk, Stage.MODEL_CALL, "", both) if both.parts else ()
 
 
 def _is_final(words: ReplyWords, said: bool | None) -> bool:

@@ -33,6 +33,7 @@ from stanchion.runtime.deciding.undos import UndoableCall, push, undone
 from stanchion.runtime.deciding.unreadable_content import (
     NOTHING,
     against,
+    arrived,
     formless,
     marked,
     unreadable,
@@ -51,7 +52,10 @@ def shown(desk: Desk, stage: Stage, tool: str, value: Any) -> tuple[Read, tuple[
         seen = read(value)
     except Unreadable as error:
         return NOTHING, unreadable(error)
-    return seen, against(desk, stage, tool, seen) if seen.unread else ()
+    if not seen.parts:
+        return seen, ()
+    seen = arrived(seen)
+    return seen, against(desk, stage, tool, seen)
 
 
 def deliver(

@@ -114,7 +114,7 @@ def _plain(reading: Callable[[Any], Read], value: Any) -> Read | None:
         took = reading(value)
     except Unreadable:
         return None
-    return took if took.plain and not took.unread else None
+    return took if took.plain and not took.parts else None
 
 
 class Fields(TypedDict, total=False):

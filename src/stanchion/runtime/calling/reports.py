@@ -42,7 +42,7 @@ from stanchion.runtime.deciding.spend import (
 )
 from stanchion.runtime.deciding.under_way import CallWay, OpenedCall
 from stanchion.runtime.deciding.undos import remember_reported, undone
-from stanchion.runtime.deciding.unreadable_content import against, marked, unreadable
+from stanchion.runtime.deciding.unreadable_content import against, arrived, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.values import Read, Unreadable, arguments, read
 from stanchion.runtime.values.anatomy import descends
@@ -275,6 +275,7 @@ def _event(
         )
     try:
         seen = read(fields)
+        seen = arrived(seen) if stage is Stage.TOOL_RESULT else seen
     except Unreadable as error:
         raise BadEvent(f"`{stage}` cannot be read: {error}") from None
     data: dict[str, Any] = seen.content
@@ -286,9 +287,10 @@ def _event(
     if stage is Stage.ERROR:
         data |= _told(desk, data)
     event = desk.event(form.kind, **data)
-    if not seen.unread:
+    if not seen.parts:
         return event, (), seen.plain
-    return marked(event, seen), against(desk, stage, event.tool, seen), seen.plain
+    under = ("result",) if stage is Stage.TOOL_RESULT else ()
+    return marked(event, seen), against(desk, stage, event.tool, seen, under), seen.plain
 
 
 def _told(desk: Desk, data: dict[str, Any]) -> dict[str, Any]:
@@ -408,7 +410,7 @@ def _taken(desk: Desk, tool: str, args: dict[str, Any]) -> tuple[Read, tuple[Fin
         took = arguments(args, copies=False)
     except Unreadable as error:
         return Read({}, args), unreadable(error)
-    return took, against(desk, Stage.TOOL_CALL, tool, took) if took.unread else ()
+    return took, against(desk, Stage.TOOL_CALL, tool, took) if took.parts else ()
 
 
 def _no_call(tool: object, args: object) -> BadEvent:
@@ -425,7 +427,7 @@ def _no_call(tool: object, args: object) -> BadEvent:
 
 def _called(desk: Desk, tool: str, took: Read, spent: Amounts) -> ToolCall:
     call = desk.tool_call(tool, took.content)
-    if took.unread:
+    if took.parts:
         call = marked(call, took)
     if spent[Unit.DURATION_MS]:
         call = msgspec.structs.replace(call, duration_ms=spent[Unit.DURATION_MS])

@@ -15,7 +15,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.compare_and_set import ChangedRecord, change
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.declared import UNDECLARED, Declared, ToolKnown, effect_of
+from stanchion.kernel.declared import ELEMENT, UNDECLARED, Declared, ToolKnown, acting, effect_of
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import PAUSED, Ending, over
@@ -243,6 +243,8 @@ class Desk(OpenCalls):
         plans = self.plans
         facts = plans.tools.get(tool) if declared is UNDECLARED else None
         risk, traits, *_ = self.known(plans, tool, declared) if facts is None else facts
+        if ELEMENT in args:
+            traits = acting(traits, args)
         return ToolCall(
             id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=plans.run,
             tool=tool, risk=risk, traits=traits, args=args,

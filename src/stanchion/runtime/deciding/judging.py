@@ -32,7 +32,7 @@ from stanchion.runtime.deciding.record import barred, confirmed, written
 from stanchion.runtime.deciding.run_memory import terms_of
 from stanchion.runtime.deciding.start import LAPSED
 from stanchion.runtime.deciding.under_way import STARTS, CallWay, StartedCall
-from stanchion.runtime.deciding.unreadable_content import formless
+from stanchion.runtime.deciding.unreadable_content import ABOUT_UNREAD, formless
 from stanchion.runtime.deciding.unsettled import owed
 from stanchion.runtime.driving.flow import AWAY, HERE, Flow, TimePause
 
@@ -381,7 +381,8 @@ def judge(
 ) -> Flow[Decision]:
     """Judge a moment, write the decision down, and carry out what concerns the run as a whole; what
     a person has to answer for is judged again when one has (`waits`: here and now)."""
-    terms = CourseTerms(moment.events[0], moment.amounts, made=moment)
+    unread = tuple([one for one in moment.late if one.code in ABOUT_UNREAD])
+    terms = CourseTerms(moment.events[0], moment.amounts, unread, made=moment)
     course = Course(terms, None, waits, desk.plans if plans is None else plans, notes)
     decision, _ = yield from follow(desk, course)
     return decision

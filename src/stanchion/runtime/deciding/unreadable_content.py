@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Event
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Patch, PathStep
+from stanchion.kernel.shown import visible
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.values import Read, Seen, Unreadable
+from stanchion.runtime.values import Read, Seen, Unreadable, UnreadPart
 
+UNREAD_CODE, WITHHELD_CODE = "kernel.unread", "kernel.part_withheld"
+ABOUT_UNREAD: Final = frozenset({UNREAD_CODE, WITHHELD_CODE})
 CODES: Final = declare(
     {
         "kernel.unread": Words(
             "the guards cannot read {}",
             "give it as text or plain data",
             "a policy lets it pass unread with `unread: allow` in the entry of the tool",
+        ),
+        "kernel.part_withheld": Words(
+            "a part that the guards cannot read is withheld, and the rest is here: {}",
+            "go on with the rest, or get the same as text",
+            "the line that lets it in stands in its place",
         ),
         "kernel.no_form": Words(
             "{} cannot be recorded as data, so it can be neither approved nor run exactly once",
@@ -39,30 +48,84 @@ MOST_NAMED: Final = 3
 NOTHING: Final = Read(None, None)
 
 
-def against(desk: Desk, stage: Stage, tool: str, read: Read) -> tuple[Finding, ...]:
-    """What stands against a value that was read: nothing, a refusal, or a mark that some of it is
-    unread."""
-    if not read.unread:
+def arrived(read: Read) -> Read:
+    """What came in, as it is known to guards and records: files in base64 by their digest."""
+    from stanchion.runtime.values.parts import digested
+
+    return digested(read) if read.parts else read
+
+
+def against(
+    desk: Desk, stage: Stage, tool: str, read: Read, under: tuple[PathStep, ...] = ()
+) -> tuple[Finding, ...]:
+    """What stands against a value that was read: nothing, a refusal, a mark that some of it is
+    unread, or, of a result that stands `under` a field of what was read, that parts are
+    withheld."""
+    if not read.parts:
         return ()
+    from stanchion.runtime.values.parts import lets_in, without
+
+    comes = stage is Stage.TOOL_RESULT
     rule = desk.shield.policy.unread(tool)
-    most = {
+    most: Seen = {
         "block": Seen.WHOLE,
         "media": Seen.SPELLED if stage in OUTGOING else Seen.DIGEST,
         "allow": Seen.NOTHING,
-    }
-    action = Action.ALLOW if read.seen <= most[rule] else Action.BLOCK
-    return (Finding(action, "kernel.unread", (named(read),), guard="kernel"),)
+    }[rule]
+    media = comes and desk.shield.policy.lets_media(tool)
+    kept = [
+        part
+        for part in read.parts
+        if part.seen > most and not (media and lets_in(read.content, part))
+    ]
+    passed = [part for part in read.parts if part not in kept]
+    patches = [
+        without(read.content, part, stand_in(part, tool, lets_in(read.content, part)), len(under))
+        for part in kept
+        if comes and part.path[: len(under)] == under
+    ]
+    found = [patch for patch in patches if patch is not None]
+    if len(found) < len(kept):
+        return (_finding(desk, Action.BLOCK, UNREAD_CODE, read.parts),)
+    said = [_finding(desk, Action.ALLOW, UNREAD_CODE, passed)] if passed else []
+    if found:
+        said.append(_finding(desk, Action.REDACT, WITHHELD_CODE, kept, tuple(found)))
+    return tuple(said)
 
 
-def named(read: Read) -> str:
-    """What was not read, in words."""
-    more = len(read.unread) - MOST_NAMED
-    return "; ".join(read.unread[:MOST_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
+def stand_in(part: UnreadPart, tool: str, is_media: bool) -> str:
+    """What the agent reads in the place of a part: what stood there, and how it is let in."""
+    cure = f"`unread: {'media' if part.seen == Seen.DIGEST else 'allow'}`"
+    why = "no guard can read it"
+    if part.kind.startswith(("image/", "audio/")):
+        if is_media:
+            cure = "`media: allow`"
+        else:
+            why = "it is too large, or not what is said of it"
+    what = part.words.rpartition("`, ")[2]
+    return (
+        f"[{what} was withheld, because {why}; {cure} for the tool `{visible(tool)}` in the policy "
+        f"lets it in]"
+    )
+
+
+def _finding(
+    desk: Desk,
+    action: Action,
+    code: str,
+    parts: Sequence[UnreadPart],
+    patches: tuple[Patch, ...] = (),
+) -> Finding:
+    more = len(parts) - MOST_NAMED
+    words = "; ".join([part.words for part in parts[:MOST_NAMED]])
+    named = words + (f"; and {more:,} more" if more > 0 else "")
+    shadow = desk.plans.policy.shadow and action > Action.ALLOW
+    return Finding(action, code, (named,), patches=patches, guard="kernel", shadow=shadow)
 
 
 def marked(event: Any, read: Read) -> Any:
     """The event of a value that was read, marked where something in it was not."""
-    if not read.unread:
+    if not read.parts:
         return event
     traits = (UNREAD, OPAQUE) if read.seen is Seen.NOTHING else (UNREAD,)
     return msgspec.structs.replace(event, traits=(*event.traits, *traits))

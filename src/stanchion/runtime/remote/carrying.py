@@ -33,6 +33,7 @@ from stanchion.runtime.remote.messages import (
 )
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
 from stanchion.runtime.values.form_of import is_stream
+from stanchion.runtime.values.parts import digested
 
 
 def sent(reading: Callable[[], Read]) -> tuple[Value, Read]:
@@ -41,7 +42,7 @@ def sent(reading: Callable[[], Read]) -> tuple[Value, Read]:
         seen = reading()
     except Unreadable as error:
         return Value(unreadable=str(error)), Read(None, None)
-    return Value(seen.content, seen.unread, int(seen.seen), seen.plain), seen
+    return Value(seen.content, seen.parts, int(seen.seen), seen.plain), seen
 
 
 def shared(content: Any, changed: Any) -> Any:
@@ -159,7 +160,7 @@ class CarriedCall:
             )
         if tool.undo is not None:
             self._undos.remember(go.request, Invoke(tool.undo, args, kwargs))
-        content, self._seen = sent(lambda: read(value))
+        content, self._seen = sent(lambda: digested(read(value)))
         return CallOutcome(content)
 
     def _told(self, talk: Conversation, outcome: CallOutcome) -> Flow[Any]:

@@ -8,6 +8,7 @@ import msgspec
 
 from stanchion.experience.guidance import CallBeside
 from stanchion.kernel.decision import Decision
+from stanchion.runtime.values import UnreadPart
 
 VERSION: Final = 2
 """What both sides speak; a broker turns away whoever speaks another."""
@@ -43,7 +44,7 @@ class Value(msgspec.Struct, frozen=True, array_like=True):
     was plain data. `unreadable` says why it could not be read at all."""
 
     content: Any = None
-    unread: tuple[str, ...] = ()
+    unread: tuple[UnreadPart, ...] = ()
     seen: int = 0
     plain: bool = True
     unreadable: str = ""

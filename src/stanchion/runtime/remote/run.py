@@ -54,7 +54,8 @@ from stanchion.runtime.remote.messages import (
     StageReport,
     Value,
 )
-from stanchion.runtime.values import arguments, read
+from stanchion.runtime.values import Read, arguments, read
+from stanchion.runtime.values.parts import digested
 
 if TYPE_CHECKING:
     from stanchion.approvals.bypass import BypassRequest
@@ -219,7 +220,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
             value, _ = sent(lambda: arguments(args, copies=False))
             value = _with(value, {"tool": tool, "args": value.content, **fields})
         else:
-            value, _ = sent(lambda: read(fields))
+            value, _ = sent(lambda: _reported(stage, read(fields)))
         try:
             reply = yield from self._simply(
                 lambda: StageReport(**self._named(), stage=stage, fields=value, fault=fault)
@@ -375,6 +376,10 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
 
     def _entered(self) -> None:
         """A broker knows of it already."""
+
+
+def _reported(stage: Stage, seen: Read) -> Read:
+    return digested(seen) if stage is Stage.TOOL_RESULT else seen
 
 
 def _with(value: Any, content: dict[str, Any]) -> Any:

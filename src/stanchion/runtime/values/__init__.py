@@ -13,12 +13,13 @@ from stanchion.runtime.values.read_value import (
     restored,
     taken,
 )
-from stanchion.runtime.values.type_readers import Seen, Unreadable
+from stanchion.runtime.values.type_readers import Seen, Unreadable, UnreadPart
 
 __all__ = [
     "Read",
     "RemoteValue",
     "Seen",
+    "UnreadPart",
     "Unreadable",
     "arguments",
     "project",

@@ -19,6 +19,7 @@ ESCAPE: Final = "\ufdd0"
 two values that say different things have the same content. No text has this character, which
 Unicode keeps free for such use."""
 
+DIGESTED: Final = f"{ESCAPE}sha256:"
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -27,29 +28,32 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _MEDIA: Final = (
-    (b"\x89PNG\r\n", "an image (PNG)"),
-    (b"\xff\xd8\xff", "an image (JPEG)"),
-    (b"GIF8", "an image (GIF)"),
-    (b"BM", "an image (BMP)"),
-    (b"II*\0", "an image (TIFF)"),
-    (b"MM\0*", "an image (TIFF)"),
-    (b"%PDF-", "a PDF document"),
-    (b"RIFF", "an image, sound or film (RIFF)"),
-    (b"ID3", "sound (MP3)"),
-    (b"OggS", "sound or film (Ogg)"),
-    (b"fLaC", "sound (FLAC)"),
-    (b"PK\x03\x04", "an archive or office document (ZIP)"),
-    (b"\x1f\x8b", "compressed data (gzip)"),
-    (b"7z\xbc\xaf", "an archive (7z)"),
-    (b"SQLite format 3\0", "a database (SQLite)"),
-    (b"\x7fELF", "a program (ELF)"),
-    (b"MZ", "a program (Windows)"),
+    (b"\x89PNG\r\n", "an image (PNG)", "image/png"),
+    (b"\xff\xd8\xff", "an image (JPEG)", "image/jpeg"),
+    (b"GIF8", "an image (GIF)", "image/gif"),
+    (b"BM", "an image (BMP)", "image/bmp"),
+    (b"II*\0", "an image (TIFF)", "image/tiff"),
+    (b"MM\0*", "an image (TIFF)", "image/tiff"),
+    (b"%PDF-", "a PDF document", "application/pdf"),
+    (b"RIFF", "an image, sound or film (RIFF)", ""),
+    (b"ID3", "sound (MP3)", "audio/mpeg"),
+    (b"OggS", "sound or film (Ogg)", "audio/ogg"),
+    (b"fLaC", "sound (FLAC)", "audio/flac"),
+    (b"PK\x03\x04", "an archive or office document (ZIP)", ""),
+    (b"\x1f\x8b", "compressed data (gzip)", ""),
+    (b"7z\xbc\xaf", "an archive (7z)", ""),
+    (b"SQLite format 3\0", "a database (SQLite)", ""),
+    (b"\x7fELF", "a program (ELF)", ""),
+    (b"MZ", "a program (Windows)", ""),
 )
-"""How files that are no text begin. What begins so and reads as text all the same is text."""
+"""How files that are no text begin, what they are, and their media type where it is an image's,
+sound's or document's. What begins so and reads as text all the same is text."""
+_IN_RIFF: Final = {b"WAVE": "audio/wav", b"WEBP": "image/webp"}
+"""What stands behind the length in a file of RIFF."""
 
 
 _HEADS: Final = frozenset(
-    [b64encode(head + bytes(3))[:3].decode() for head, _ in _MEDIA if len(head) > 2]
+    [b64encode(head + bytes(3))[:3].decode() for head, *_ in _MEDIA if len(head) > 2]
 )
 _LETTERS: Final = regex(r"[A-Za-z0-9+/]{64}")
 _TEXTUAL: Final = regex(
@@ -59,7 +63,7 @@ _TEXTUAL: Final = regex(
 _SPELLED: Final = regex(rf"{ESCAPE}({ESCAPE}|\\x[0-9a-f]{{2}}|\\u[0-9a-f]{{4}})")
 _KIND: Final = regex(r"[\w.+/-]{1,64}")
 _DECLARING: Final = ("mimeType", "mime_type", "media_type")
-_DATA: Final = ("data", "blob")
+_DATA: Final = ("data", "blob", "base64")
 _SEEN_OR_HEARD: Final = frozenset({"image", "audio", "video"})
 
 
@@ -73,9 +77,22 @@ def text_leaf(data: bytes, handed: Any) -> ValueLeaf:
     what = f"{media(data)} of {len(data):,} bytes"
     if what.startswith(UNKNOWN):
         return ValueLeaf(bytes_spelled_out(data), handed, what, Seen.SPELLED)
-    return ValueLeaf(
-        {"$bytes": len(data), "$sha256": sha256(data).hexdigest()}, handed, what, Seen.DIGEST
-    )
+    return ValueLeaf(digest_of(data), handed, what, Seen.DIGEST, media_type(data))
+
+
+def digest_of(data: bytes) -> dict[str, Any]:
+    """What stands in content for bytes that nobody reads."""
+    return {"$bytes": len(data), "$sha256": sha256(data).hexdigest()}
+
+
+def digest_text(data: bytes) -> str:
+    """What stands in content for bytes in base64: a text, as they were; no other text has it."""
+    return f"{DIGESTED}{sha256(data).hexdigest()} {len(data)}"
+
+
+def size_of(content: Any) -> int:
+    """How many bytes there are of which content has the digest."""
+    return int(content["$bytes"] if isinstance(content, dict) else content.rpartition(" ")[2])
 
 
 def encoding_of(data: bytes) -> str:
@@ -95,7 +112,14 @@ def media(data: bytes) -> str:
     """What kind of file begins like that, in words."""
     if data[4:8] == b"ftyp":
         return "a film or image (MP4)"
-    return next((what for head, what in _MEDIA if data.startswith(head)), UNKNOWN)
+    return next((what for head, what, _ in _MEDIA if data.startswith(head)), UNKNOWN)
+
+
+def media_type(data: bytes) -> str:
+    """The media type of an image, a sound or a document, by how it begins; empty where it is
+    none of them."""
+    kind = next((kind for head, _, kind in _MEDIA if data.startswith(head)), "")
+    return kind if kind else _IN_RIFF.get(data[8:12], "") if data.startswith(b"RIFF") else ""
 
 
 def in_letters(text: str) -> str:
@@ -118,15 +142,44 @@ def in_letters(text: str) -> str:
 def declared(parts: Mapping[str, Any]) -> tuple[str, str]:
     """What a mapping says that its data is, where that is no text: the name of the part, and the
     kind. Data that looks like a text is no text to whoever takes it for an image."""
-    kind = next((parts[name] for name in _DECLARING if isinstance(parts.get(name), str)), None)
+    kind = declared_type(parts)
     data = next((name for name in _DATA if isinstance(parts.get(name), str) and parts[name]), "")
     if kind is None or not data or (len(parts[data]) >= 64 and in_letters(parts[data])):
         return "", ""
     if parts.get("type") in _SEEN_OR_HEARD:
         return data, f"data of type `{parts['type']}`"
-    if _TEXTUAL.match(kind):
+    if _TEXTUAL.match(kind) and data != "blob":
         return "", ""
     return data, f"data of type `{kind}`" if _KIND.fullmatch(kind) else "data of a type of its own"
+
+
+def declared_type(parts: Mapping[str, Any]) -> str | None:
+    """The media type that a mapping says its data has; `None` where it says none."""
+    return next((parts[name] for name in _DECLARING if isinstance(parts.get(name), str)), None)
+
+
+def is_textual(kind: str) -> bool:
+    """Whether what has that media type is text, as HTML and SVG are."""
+    return bool(_TEXTUAL.match(kind))
+
+
+def from_letters(text: str) -> tuple[str, bytes]:
+    """The media type that a text in base64 says of itself (in a `data:` address), and its bytes;
+    none where it is not that."""
+    kind = ""
+    if text.startswith("data:"):
+        head, comma, text = text[5:].partition(",")
+        kind = head.partition(";")[0] if comma and head.endswith(";base64") else ""
+    try:
+        return kind, b64decode(text, validate=True)
+    except ValueError:
+        return kind, b""
+
+
+def in_letters_again(was: str, text: str) -> str:
+    """A changed text in base64, as the text was that it has come from."""
+    head, comma, _ = was.rpartition(",")
+    return f"{head}{comma}{b64encode(text.encode()).decode()}"
 
 
 def bytes_again(value: bytes, text: Any) -> Any:

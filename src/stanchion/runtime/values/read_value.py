@@ -9,19 +9,28 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.runtime.values.anatomy import MISSING, is_any
+from stanchion.runtime.values.anatomy import MISSING, descends, is_any
 from stanchion.runtime.values.binary_text import (
+    DIGESTED,
     MAX_CHARS,
     declared,
     encodable,
     in_letters,
+    in_letters_again,
     spelled_out,
     unspelled,
 )
 from stanchion.runtime.values.containers import MAX_VALUES, RESERVED, is_name
 from stanchion.runtime.values.form_of import ENUM, form_of
 from stanchion.runtime.values.scalars import LARGE
-from stanchion.runtime.values.type_readers import Form, Seen, Unreadable, ValueLeaf
+from stanchion.runtime.values.type_readers import (
+    UNORDERED,
+    Form,
+    Seen,
+    Unreadable,
+    UnreadPart,
+    ValueLeaf,
+)
 
 MAX_DEPTH: Final = 100
 """How deep a value may be nested: what guards cannot be shown as a whole is refused as a whole."""
@@ -34,17 +43,22 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 class Read(msgspec.Struct, frozen=True):
     """What a value says: its content as JSON-like data, and what goes on in its place.
 
-    `unread` says what could not be read, and where; `seen` how much of that is in the content at
+    `parts` are what could not be read; `seen` is how much of them is in the content at
     least. `plain` says that the value was such data already, and `chars` how long it is, where that
     is known: as `room_left` measures it.
     """
 
     content: Any
     handed: Any
-    unread: tuple[str, ...] = ()
+    parts: tuple[UnreadPart, ...] = ()
     seen: Seen = Seen.WHOLE
     plain: bool = True
     chars: int = -1
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """What could not be read, and where, in words."""
+        return tuple([part.words for part in self.parts])
 
 
 def read(value: Any) -> Read:
@@ -112,8 +126,8 @@ class _ValueReader(msgspec.Struct, eq=False):
     """Names of the outermost parts that are no content where they cannot be read."""
     _values: int = MAX_VALUES
     _chars: int = MAX_CHARS
-    _path: list[str] = []
-    _unread: list[str] = []
+    _path: list[str | int] = []
+    _unread: list[UnreadPart] = []
     _seen: Seen = Seen.WHOLE
     _plain: bool = True
 
@@ -170,7 +184,7 @@ class _ValueReader(msgspec.Struct, eq=False):
                     or not (name.isascii() or encodable(name))
                 ):
                     return None
-            if "data" in items or "blob" in items:
+            if "data" in items or "blob" in items or "base64" in items:
                 self._declared(items)
         self._values -= len(items)
         if self._values < 0:
@@ -183,7 +197,7 @@ class _ValueReader(msgspec.Struct, eq=False):
                 continue
             if item is None or kind is bool or (kind is int and -LARGE < item < LARGE):
                 continue
-            self._path.append(str(at))
+            self._path.append(at)
             content, other = self._take(item, depth + 1)
             self._path.pop()
             if content is not item:
@@ -204,7 +218,7 @@ class _ValueReader(msgspec.Struct, eq=False):
             self._path.pop()
 
     def _leaf(self, leaf: ValueLeaf) -> tuple[Any, Any]:
-        content, handed, unread, seen = leaf
+        content, handed, unread, seen, kind = leaf
         if type(content) is str:
             self._chars -= len(content)
         elif type(content) is list:
@@ -212,20 +226,20 @@ class _ValueReader(msgspec.Struct, eq=False):
         if self._chars < 0 or self._values < 0:
             raise Unreadable(f"it has more than {MAX_CHARS:,} characters or {MAX_VALUES:,} values")
         if unread:
-            self._note(unread, seen)
+            self._note(unread, seen, kind)
         return content, handed
 
     def _told(self, value: RemoteValue) -> tuple[Any, Any]:
         said = value.said
         if isinstance(said, Unreadable):
             raise said
-        self._unread.extend(said.unread)
+        self._unread.extend(said.parts)
         self._seen = max(self._seen, said.seen)
         self._plain = self._plain and said.plain
         return said.content, value
 
-    def _note(self, unread: str, seen: Seen) -> None:
-        self._unread.append(f"`{'.'.join(self._path)}`, {unread}" if self._path else unread)
+    def _note(self, unread: str, seen: Seen, kind: str = "") -> None:
+        self._unread.append(UnreadPart(tuple(self._path), unread, seen, kind))
         self._seen = max(self._seen, seen)
 
     def _spelled(self, text: str) -> str:
@@ -250,8 +264,9 @@ class _ValueReader(msgspec.Struct, eq=False):
             quiet = quiet if self._path else quiet | self.quiet
         contents, handed = [], []
         same = True
+        listed = form.ordered and form is not ENUM
         for at, item in enumerate(items):
-            self._path.append(str(at) if names is None else names[at])
+            self._path.append(names[at] if names is not None else at if listed else UNORDERED)
             known = len(self._unread), self._seen
             one, other = self._take(item, depth + 1)
             if names is not None and names[at] in quiet:
@@ -281,6 +296,14 @@ def _made(form: Form, value: Any, items: Any) -> Any:
     return MISSING if form.made is None else form.made(value, items)
 
 
+def _single(value: Any, content: Any, changed: str) -> str:
+    """A changed text, in base64 where the content was the text that the value has in it."""
+    text = unspelled(changed)
+    if type(value) is not str or type(content) is not str or content.startswith(DIGESTED):
+        return text
+    return text if unspelled(content) == value else in_letters_again(value, text)
+
+
 def restored(value: Any, content: Any, changed: Any) -> Any:
     """A value of the same type that says what its changed content says; untouched parts stay the
     objects they are.
@@ -294,7 +317,7 @@ def restored(value: Any, content: Any, changed: Any) -> Any:
     if kind is RemoteValue:
         return changed
     if value is None or is_any(kind, (str, bool, int, float)):
-        return unspelled(changed) if type(changed) is str else changed
+        return _single(value, content, changed) if type(changed) is str else changed
     form = form_of(value)
     if form.parts is None:
         made = changed if form.made is None else form.made(value, changed)
@@ -303,6 +326,8 @@ def restored(value: Any, content: Any, changed: Any) -> Any:
         return changed
     names, items, _ = form.parts(value)
     if names is not None and isinstance(changed, dict) and isinstance(content, dict):
+        if not descends(kind, dict) and not changed.keys() >= content.keys():
+            return changed  # an object would keep what was taken out
         parts: Any = {
             name: restored(item, content.get(name), changed[name])
             for name, item in zip(names, items, strict=True)

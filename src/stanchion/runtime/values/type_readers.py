@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
 
@@ -23,15 +25,36 @@ class Seen(IntEnum):
     """Its type alone, so that two values with the same content need not be the same."""
 
 
+class UnreadPart(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A piece of a value that could not be read: where it is in the content, what it is in words,
+    how much of it is there, and its media type where its own bytes say one."""
+
+    path: tuple[str | int, ...]
+    what: str
+    seen: int
+    kind: str = ""
+
+    @property
+    def words(self) -> str:
+        """What it is, and where."""
+        where = ".".join(["*" if step == UNORDERED else str(step) for step in self.path])
+        return f"`{where}`, {self.what}" if where else self.what
+
+
+UNORDERED: Final = -1
+"""The place of what stands among others that have no order: nobody finds it there again."""
+
+
 class ValueLeaf(NamedTuple):
     """A value that is one piece of content. `handed` is what goes on in its place, itself where
-    that can be trusted; `unread` says what could not be read, and `seen` how much of it is in the
-    content."""
+    that can be trusted; `unread` says what could not be read, `seen` how much of it is in the
+    content, and `kind` which media type its bytes have."""
 
     content: Any
     handed: Any
     unread: str = ""
     seen: Seen = Seen.WHOLE
+    kind: str = ""
 
 
 class ValueParts(NamedTuple):
