@@ -8,8 +8,9 @@ from typing import Final
 import msgspec
 
 from stanchion.kernel.regex import may_stand, regex
-from stanchion.readings.commands.deeds import DOES, METHODS, request, told
+from stanchion.readings.commands.deeds import METHODS, request, told
 from stanchion.readings.commands.shapes import as_aws, as_word, option
+from stanchion.readings.commands.weights import DOES
 from stanchion.readings.names import plain, words
 from stanchion.readings.programs.calls import FAKES, Code, CodeCall, known_parts
 from stanchion.readings.word_lists import Strings, in_order, listed
@@ -76,7 +77,7 @@ TELLING: Final = listed("get read access fetch retrieve reveal")
 TOLD: Final = listed("secret secrets password passwords credential credentials vault")
 """Words in the name of a call that tells a secret, and in what it is called on; a keyring's are
 shown whatever becomes of them."""
-DELETING: Final = listed("delete destroy terminate purge")
+DELETING: Final = listed("delete destroy terminate purge remove drop")
 PRINTS: Final = listed("print puts log write echo post send pprint")
 CALLS: Final = listed("command input request cmd client async sync")
 """Words in the names of calls that say nothing of what they do."""
@@ -229,5 +230,7 @@ def _through_library(
     return told([*about, *name], [*named, *given])
 
 
-ASKING: Final = listed("list get describe search find all auto_paging_iter paging iter view read")
+ASKING: Final = listed(
+    "list get describe search find all auto_paging_iter paging iter view read from env"
+)
 """Words of what something was found by, which says nothing of what is then done to it."""
