@@ -16,6 +16,7 @@ from stanchion.guards.shell.places import (
     Roots,
     finds_only_made,
     is_chosen,
+    is_own_repository,
     is_scratch,
     place_of,
     plain,
@@ -138,6 +139,8 @@ class ShellJudge:
         family = danger.family.name
         if family == "destructive":
             return self._is_made(danger, found)
+        if family == "git":
+            return is_own_repository(danger.command, found.commands, self.roots)
         return family in SCRATCH and self._is_scratch(danger, found)
 
     def _is_made(self, danger: Danger, found: Analysis) -> bool:

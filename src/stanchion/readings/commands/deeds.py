@@ -48,12 +48,15 @@ OF_THINGS: Final = listed(
 """Those that only say to what."""
 KEPT_SECRET: Final = listed(
     "secret secrets password passwords credential credentials keychain keyring keyvault passwd "
-    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane vars "
+    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane var vars variable "
     "variables env"
 )
 """Words in the name of a call that may show what nobody else is to know."""
 TELLING: Final = DOES | KEPT_SECRET | listed("audit backup edr logging mfa monitoring sso waf")
-HELD_ELSEWHERE: Final = ELSEWHERE | listed("drive box mail mailbox outlook gmail imap exchange")
+HELD_ELSEWHERE: Final = ELSEWHERE | listed(
+    "drive box mail mailbox outlook gmail imap exchange slack teams discord telegram upload share "
+    "publish send attach ftp"
+)
 """Words in the name of a tool whose files a service holds."""
 VERBS: Final = {"delete": "delete", "put": "update", "patch": "update", "post": "create"}
 """What a method of HTTP does with what its address names."""
@@ -305,7 +308,7 @@ def told(
         f"--{key}" if value is True else f"--{key}={_RUN.sub('', value)}" for key, value in given
     ]
     if only_looks(tuple(verbs), named, given):
-        return (LOOK, *named, *options)
+        return (LOOK, *named, *options, *marks(named, given))
     return (TOOL, *named, *options, *marks(named, given))
 
 

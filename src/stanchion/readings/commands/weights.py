@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Final
+from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.act_words import DELETES
@@ -47,7 +47,21 @@ PAST: Final = regex(
 )
 """What goes past a check, in a name without its separators."""
 
-Options = Sequence[tuple[str, str | bool]]
+HUGE: Final = regex(
+    r"(?:[89]|[1-9]\d|1\d\d)xlarge|\bmetal\b|[-_.](?:3[2-9]|[4-9]\d|[1-4]\d\d)(?:\b|vcpu|gb)|[abh][12]00|"
+    r"\bp[3-6](?:d|dn|e|en)?\.|a[23]-(?:high|mega|ultra)gpu|standard_n[cd]\d{2,}"
+)
+"""What is in the names of machines that cost much by the hour."""
+MANY: Final = 20
+SIZES: Final = listed(
+    "type instancetype machinetype size sku vmsize plan flavor nodetype class instanceclass "
+    "servertype dbinstanceclass tier gpu gputype accelerator acceleratortype shape"
+)
+"""Options that say how large something is."""
+COUNTS: Final = listed("count quantity number mincount maxcount nodes nodecount instancecount qty")
+"""Options that say how many are made."""
+
+Options = Sequence[tuple[str, str | Literal[True]]]
 
 
 def marks(words: Strings, options: Options) -> Strings:
@@ -62,6 +76,7 @@ def marks(words: Strings, options: Options) -> Strings:
         "--@weighty": thing in WORDS["weighty"],
         "--@off": any(_is_off(named, key, value) for key, value in options),
         "--@public": any(_is_public(key, value) for key, value in options),
+        "--@huge": any(_is_huge(key, value) for key, value in options),
         "--@past": any(value in ON and PAST.match(key) is not None for key, value in options),
     }
     here = any(key in HERE for key, _ in options)
@@ -95,7 +110,15 @@ def _is_every(words: Strings, tokens: set[str], options: Options) -> bool:
     )
 
 
-def _is_public(key: str, value: str | bool) -> bool:
+def _is_huge(key: str, value: str | Literal[True]) -> bool:
+    """Whether an option asks for what costs much: a large machine, or many of them."""
+    if value is True:
+        return False
+    many = key in COUNTS and value.isdigit() and int(value) >= MANY
+    return many or (key in SIZES and HUGE.search(value) is not None)
+
+
+def _is_public(key: str, value: str | Literal[True]) -> bool:
     """Whether an option lets everybody in."""
     if value is True:
         return key in OPENS
@@ -103,7 +126,7 @@ def _is_public(key: str, value: str | bool) -> bool:
     return shut or (key in OPENS and value in ON) or _BETWEEN.sub("", value) in WORDS["public"]
 
 
-def _is_off(words: str, key: str, value: str | bool) -> bool:
+def _is_off(words: str, key: str, value: str | Literal[True]) -> bool:
     """Whether what an option says is that something which protects is off."""
     if value is True or value.replace("_", "") not in WORDS["off"]:
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.deeds import HERE, asked_words, pairs, told
@@ -57,7 +57,7 @@ def told_unknown(command: Command) -> Command | None:
     verbs = [word for one in spoken for word in numbered_words(one)]
     if DOES.isdisjoint(verbs):
         return None
-    given: list[tuple[str, str | bool]] = [
+    given: list[tuple[str, str | Literal[True]]] = [
         (plain(flag[2:]), True) for flag in command.flags if flag[:2] == "--"
     ]
     argv = told(verbs, [*given, *[("given", word.lower()) for word in command.operands]])
