@@ -35,7 +35,7 @@ from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.readings.shell.analysis import Analysis, analysed
 from stanchion.readings.shell.changed import is_elsewhere
 from stanchion.readings.shell.command import Command, find_roots
-from stanchion.readings.shell.known import KINDS
+from stanchion.readings.shell.known import KINDS, by_name
 from stanchion.readings.shell.partly_known import OpenText, origin_of
 from stanchion.readings.shell.requests import OVER_HTTP, told_command
 from stanchion.readings.word_lists import listed
@@ -54,7 +54,15 @@ def passed_dangers(
                 yield danger._replace(rule=replace(danger.rule, loss="unknown", known=""))
 
 
-PLAIN: Final = ({""} | KINDS.keys() | BY_NAME.keys()) - OVER_HTTP
+SERVES: Final = {
+    name
+    for name, rules in BY_NAME.items()
+    for rule in rules
+    if rule.family == "service" and rule.words
+}
+PLAIN: Final = (
+    ({""} | KINDS.keys() | BY_NAME.keys()) - OVER_HTTP - SERVES - by_name("runs", bool).keys()
+)
 """Programs that are known, and of which nothing is told as a tool's call."""
 BINARIES: Final = listed("/bin /usr/bin /usr/local/bin /sbin /usr/sbin /opt/homebrew/bin")
 """Folders in which a program is the one that its name says."""

@@ -48,8 +48,8 @@ OF_THINGS: Final = listed(
 """Those that only say to what."""
 KEPT_SECRET: Final = listed(
     "secret secrets password passwords credential credentials keychain keyring keyvault passwd "
-    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane var vars variable "
-    "variables env"
+    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane var vars "
+    "variable variables env"
 )
 """Words in the name of a call that may show what nobody else is to know."""
 TELLING: Final = DOES | KEPT_SECRET | listed("audit backup edr logging mfa monitoring sso waf")
@@ -98,7 +98,7 @@ LONGEST: Final = 400
 _RUN: Final = regex(r"[\s!()`$]+")
 """What has no place in a value: nothing of it is run."""
 _SECRETS: Final = regex(
-    r"/variables|/secrets?\b|/kv/data|vault\.azure|secretmanager|/(?:env|config)[-_]?vars|"
+    r"/variables|(?<!actions)/secrets?\b|/kv/data|vault\.azure|secretmanager|/(?:env|config)[-_]?vars|"
     r"/credentials\b|/api[-_]?keys\b|/env\b|decrypt['\":= ]+true"
 )
 """What is in an address at which secrets are given out."""
@@ -140,6 +140,8 @@ def deeds(reading: Any) -> tuple[Held, ...]:
 
 def _deletes(name: str, value: Any) -> bool:
     """Whether an argument says that files are deleted."""
+    if value is True:
+        return words(name)[:1] in UNDOING
     return type(value) is str and value.lower() in DELETES and plain(name) in ACTING
 
 

@@ -23,6 +23,7 @@ DRAFTING: Final = sections("stanchion.readings", "drafting.txt")
 DOES: Final = WORDS["does"]
 """Words in the name of a call that changes something."""
 LOOKS: Final = DRAFTING["read"]
+OPENED: Final = frozenset([("private", "false"), ("access", "open")])
 OPENS: Final = listed("public ispublic makepublic publiclyaccessible")
 """Options that open something to everybody."""
 UNDOES: Final = DELETES | listed("decommission destroy drop purge teardown terminate wipe")
@@ -42,7 +43,7 @@ _BETWEEN: Final = regex(r"[\s_.-]+")
 _BARE: Final = regex(r"(?:id|name|arn)s?\Z")
 PAST: Final = regex(
     r"(?:bypass|override|skip|ignore|disable|without|no|allow)\w*(?:check|approv|interlock|review|"
-    r"safety|test|valid|protect|confirm|auth|sign|verif|mfa|2fa|secur|encrypt|log|audit|ssl|tls|"
+    r"force|safety|test|valid|protect|confirm|auth|sign|verif|mfa|2fa|secur|encrypt|log|audit|ssl|tls|"
     r"anonym)"
 )
 """What goes past a check, in a name without its separators."""
@@ -72,7 +73,7 @@ def marks(words: Strings, options: Options) -> Strings:
     production = not WORDS["production"].isdisjoint(every.union(words))
     found = {
         "--@production": production,
-        "--@every": _is_every(words, every, options),
+        "--@every": _is_every(words, options),
         "--@weighty": thing in WORDS["weighty"],
         "--@off": any(_is_off(named, key, value) for key, value in options),
         "--@public": any(_is_public(key, value) for key, value in options),
@@ -102,10 +103,15 @@ def only_looks(said: Strings, words: Strings, options: Options) -> bool:
     return not LOOKS.isdisjoint(words)
 
 
-def _is_every(words: Strings, tokens: set[str], options: Options) -> bool:
+def _is_every(words: Strings, options: Options) -> bool:
     """Whether a call is about everything there is, or whatever fits."""
-    return not WORDS["every"].isdisjoint(tokens.union(words)) or any(
-        key in WORDS["ranges"] or (value is not True and _ANY.fullmatch(value) is not None)
+    return not WORDS["every"].isdisjoint(words) or any(
+        key in WORDS["ranges"]
+        or (
+            key[:3] == "all" or key in WORDS["every"]
+            if value is True
+            else _ANY.fullmatch(value) or _BETWEEN.sub("", value) in WORDS["every"]
+        )
         for key, value in options
     )
 
@@ -122,8 +128,11 @@ def _is_public(key: str, value: str | Literal[True]) -> bool:
     """Whether an option lets everybody in."""
     if value is True:
         return key in OPENS
-    shut = (key, value) == ("private", "false")
-    return shut or (key in OPENS and value in ON) or _BETWEEN.sub("", value) in WORDS["public"]
+    return (
+        (key, value) in OPENED
+        or (key in OPENS and value in ON)
+        or _BETWEEN.sub("", value) in WORDS["public"]
+    )
 
 
 def _is_off(words: str, key: str, value: str | Literal[True]) -> bool:

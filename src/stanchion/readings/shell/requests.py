@@ -21,7 +21,14 @@ BODY: Final = listed(
 )
 """Options that say the method of a request, and what is sent."""
 FORGES: Final = frozenset({"gh", "glab"})
-FAR: Final = frozenset({"--@production", "--@every"})
+SURELY: Final = (UNDOES - {"remove", "rm", "trash", "unlink"}) | {
+    "deactivate",
+    "reinstall",
+    "revoke",
+}
+"""Verbs that are seldom about files or lists of one's own."""
+SCRIPTS: Final = (".sh", ".py", ".rb", ".js", ".ts", ".pl", ".ps1")
+WANTED: Final = frozenset({"--@production", "--@every", "--@weighty"})
 SPOKEN: Final = 4
 """Among how many of its first words a program is told what to do."""
 _SPOKEN: Final = regex(r"[A-Za-z][\w:-]{1,40}")
@@ -53,16 +60,19 @@ def told_request(command: Command) -> Command | None:
 def told_unknown(command: Command) -> Command | None:
     """What a program that nobody knows is told by its first words, as the call of a tool is;
     `None` where these do not do away with something weighty, or act on production or on all."""
-    spoken = [word for word in command.operands[:SPOKEN] if _SPOKEN.fullmatch(word)]
+    words = [word.rpartition("/")[2] for word in (command.name, *command.operands[:SPOKEN])]
+    scripts = [word.partition(".")[0] for word in words if word.endswith(SCRIPTS)]
+    spoken = scripts[:1] + [word for word in words[1:] if _SPOKEN.fullmatch(word)]
     verbs = [word for one in spoken for word in numbered_words(one)]
     if DOES.isdisjoint(verbs):
         return None
     given: list[tuple[str, str | Literal[True]]] = [
         (plain(flag[2:]), True) for flag in command.flags if flag[:2] == "--"
     ]
+    given += [(plain(flag), value.lower()) for flag, value in command.sorted.values]
     argv = told(verbs, [*given, *[("given", word.lower()) for word in command.operands]])
-    wanted = FAR if UNDOES.isdisjoint(verbs) else FAR | {"--@weighty"}
-    if wanted.isdisjoint(argv):
+    far = "--@production" in argv or not SURELY.isdisjoint(verbs)
+    if not far or WANTED.isdisjoint(argv):
         return None
     return Command(argv, command.via, command.privileged, command.cwd)
 
