@@ -32,10 +32,10 @@ def told(tool: str, args: dict[str, Any], traits: tuple[str, ...] = ()) -> list[
         (
             "auth0",
             {"verb": "delete", "resource": "connections/c"},
-            "tool: auth0 connection c delete",
+            "tool: auth0 delete connection c",
         ),
         ("render_api", {"action": "DELETE /v1/services/x"}, "curl -X DELETE /v1/services/x"),
-        ("render_api", {"action": "GET /v1/env-vars"}, "tool: render api get secret"),
+        ("render_api", {"action": "GET /v1/env-vars"}, "look: render api get secret"),
         (
             "fetch",
             {"url": "https://x/a", "options": {"method": "DELETE"}},

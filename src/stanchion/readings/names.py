@@ -13,7 +13,9 @@ KEPT: Final = 4_096
 LONGEST: Final = 200
 """How much of a name is read."""
 TOOL: Final = "tool:"
-"""What stands for the program where a call is told as a command by its name."""
+LOOK: Final = "look:"
+"""What stands for the program where a call is told as a command by its name, and where that only
+looks."""
 
 _WORD: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _BETWEEN: Final = regex(r"[^A-Za-z0-9]+")
@@ -37,6 +39,18 @@ def numbered_words(name: str) -> tuple[str, ...]:
             for word in ((part.lower(),) if _NUMBERED.fullmatch(part) else words(part))
         ]
     )
+
+
+@lru_cache(KEPT)
+def singular(word: str) -> str:
+    """A word without the ending of many: `policy` of `policies`, `bucket` of `buckets`."""
+    if len(word) < 4 or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    return word.removesuffix("s")
 
 
 @lru_cache(KEPT)

@@ -59,10 +59,10 @@ def test_own_programs_are_judged_and_nothing_is_taken_away(command: str, action:
 
 def test_two_policies_of_one_process_know_their_own_programs() -> None:
     with Shield(load_policy(_policy({"acmectl": ACME}))) as knows, knows.run() as run:
-        assert not run.check("bash", {"command": "acmectl customer delete 7"}).proceeds
+        assert not run.check("bash", {"command": "acmectl letter send --all"}).proceeds
     plain = {"name": "plain", "version": 1, "guards": [{"use": "shell"}]}
     with Shield(load_policy(plain)) as other, other.run() as run:
-        assert run.check("bash", {"command": "acmectl customer delete 7"}).proceeds
+        assert run.check("bash", {"command": "acmectl letter send --all"}).proceeds
 
 
 @pytest.mark.parametrize(

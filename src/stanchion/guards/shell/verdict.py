@@ -16,13 +16,15 @@ from stanchion.guards.shell.places import (
     Roots,
     finds_only_made,
     is_chosen,
+    is_own_repository,
     is_scratch,
     place_of,
     plain,
     roots_of,
 )
 from stanchion.guards.shell.repository import RepositoryQuestion, Unsure, questions_of
-from stanchion.guards.shell.rules import NONE, Danger, Rules, Text, added, dangers
+from stanchion.guards.shell.rule import only_asks
+from stanchion.guards.shell.rules import BY_NAME, NONE, Danger, Rules, Text, added, dangers
 from stanchion.guards.shell.rules.destruction import LOST
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
@@ -33,8 +35,9 @@ from stanchion.kernel.sizes import LIMITS, ReadLimits
 from stanchion.readings.shell.analysis import Analysis, analysed
 from stanchion.readings.shell.changed import is_elsewhere
 from stanchion.readings.shell.command import Command, find_roots
+from stanchion.readings.shell.known import KINDS, by_name
 from stanchion.readings.shell.partly_known import OpenText, origin_of
-from stanchion.readings.shell.requests import OVER_HTTP, told_request
+from stanchion.readings.shell.requests import OVER_HTTP, told_command
 from stanchion.readings.word_lists import listed
 
 # Passed commands: what a program is given that may run it, or not; a person decides where it would
@@ -51,6 +54,16 @@ def passed_dangers(
                 yield danger._replace(rule=replace(danger.rule, loss="unknown", known=""))
 
 
+SERVES: Final = {
+    name
+    for name, rules in BY_NAME.items()
+    for rule in rules
+    if rule.family == "service" and rule.words
+}
+PLAIN: Final = (
+    ({""} | KINDS.keys() | BY_NAME.keys()) - OVER_HTTP - SERVES - by_name("runs", bool).keys()
+)
+"""Programs that are known, and of which nothing is told as a tool's call."""
 BINARIES: Final = listed("/bin /usr/bin /usr/local/bin /sbin /usr/sbin /opt/homebrew/bin")
 """Folders in which a program is the one that its name says."""
 
@@ -115,8 +128,8 @@ class ShellJudge:
         for command in found.commands:
             roots = self._roots_for(command)
             every += dangers(command, roots, self.options.strict, self.added, found.commands)
-            if command.name in OVER_HTTP and (asked := told_request(command)) is not None:
-                every += dangers(asked, self.roots)
+            if command.name not in PLAIN and (asked := told_command(command)) is not None:
+                every += () if only_asks(command) else dangers(asked, self.roots)
         if every:
             every = [danger for danger in every if not self._is_spared(danger, found)]
         for danger in passed_dangers(found.passed, self.roots, self.added) if found.passed else ():
@@ -134,6 +147,8 @@ class ShellJudge:
         family = danger.family.name
         if family == "destructive":
             return self._is_made(danger, found)
+        if family == "git":
+            return is_own_repository(danger.command, found.commands, self.roots)
         return family in SCRATCH and self._is_scratch(danger, found)
 
     def _is_made(self, danger: Danger, found: Analysis) -> bool:

@@ -22,44 +22,41 @@ from stanchion.readings.commands.shapes import (
     inner_calls,
     parsed,
 )
+from stanchion.readings.commands.weights import DOES, PAST, UNDOES, WORDS, marks, only_looks
 from stanchion.readings.commands.words import ASKED_BY, COMMANDS, runner_of
-from stanchion.readings.names import KEPT, TOOL, letters, numbered_words, plain
+from stanchion.readings.names import (
+    KEPT,
+    LOOK,
+    TOOL,
+    letters,
+    numbered_words,
+    plain,
+    singular,
+    words,
+)
 from stanchion.readings.word_lists import Strings, in_order, listed
 
-DOES: Final = listed(
-    """
-    rm delete destroy remove drop purge terminate wipe erase del nuke truncate flush flushall
-    flushdb flushdatabase empty clear reset uninstall teardown deprovision decommission
-    deregister unregister prune evict detach revoke unprotect cancel close archive transfer
-    disable deactivate suspend stop shutdown reboot poweroff halt drain cordon scale resize add
-    create put set update grant attach invite assign bind promote modify edit upsert patch
-    change make enable authorize allow open share publish expose merge accept pay payout refund
-    charge capture send issue initiate execute wire run rotate regenerate restore rollback force
-    push upload import replace unlink leave kill schedule buy purchase sell order trade place
-    submit approve sign esign confirm withdraw deposit donate remit disburse settle bid swap
-    unlock disarm bypass override mute silence snooze suppress toggle switch configure insert
-    write apply deploy launch start provision forward redirect delegate offboard dismiss layoff
-    fire ban block lock wipeout factory retire post tweet broadcast blast reply mail email
-    trigger control export repoint reroute failover cutover dispatch raise increase register
-    rebuild reimage reinstall review resolve format zero shred install download sync mirror up
-    initialize repartition rerun dump retention versioning protection encryption firewall power
-    public anyone everyone toggle migrate restart redeploy
-    """
-)
-"""Words in the name of a call that changes something."""
 ACTING: Final = listed(
     "action operation verb method command subcommand op cmd function tool toolname resource "
     "resourcetype kind type service objecttype entity api event call task job visibility acl"
 )
 """Arguments that say what is done, or to what."""
+OF_THINGS: Final = listed(
+    "resource resourcetype kind service objecttype entity task job jobname event runbook playbook "
+    "workflow workflowname pipeline procedure automation macro recipe scriptname"
+)
+"""Those that only say to what."""
 KEPT_SECRET: Final = listed(
     "secret secrets password passwords credential credentials keychain keyring keyvault passwd "
-    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane vars "
-    "variables env"
+    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane var vars "
+    "variable variables env"
 )
 """Words in the name of a call that may show what nobody else is to know."""
-TELLING: Final = DOES | KEPT_SECRET
-HELD_ELSEWHERE: Final = ELSEWHERE | listed("drive box mail mailbox outlook gmail imap exchange")
+TELLING: Final = DOES | KEPT_SECRET | listed("audit backup edr logging mfa monitoring sso waf")
+HELD_ELSEWHERE: Final = ELSEWHERE | listed(
+    "drive box mail mailbox outlook gmail imap exchange slack teams discord telegram upload share "
+    "publish send attach ftp"
+)
 """Words in the name of a tool whose files a service holds."""
 VERBS: Final = {"delete": "delete", "put": "update", "patch": "update", "post": "create"}
 """What a method of HTTP does with what its address names."""
@@ -80,10 +77,14 @@ REACHING: Final = listed(
 """Arguments of tools for files that say that these go elsewhere, or who may see them."""
 AT_ONCE: Final = listed("action operation op method api endpoint resource route request target")
 """Arguments that may hold a method and an address."""
-SAYING: Final = ACTING | ASKED_BY | AT_ONCE
+SAYING: Final = ACTING | OF_THINGS | ASKED_BY | AT_ONCE
 TOLD_BY: Final = SAYING | REACHING
 STATES: Final = listed("status enabled enable state active mode value")
 """Arguments that say of what they stand in whether it is on."""
+GONE: Final = listed("absent deleted destroyed purged removed terminated")
+"""States of what is there no more."""
+UNDOING: Final = frozenset((verb,) for verb in UNDOES)
+"""Verbs by which arguments are called that say what is to go."""
 CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
 PUTS: Final = listed("apply create update replace patch put")
 MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")
@@ -97,7 +98,7 @@ LONGEST: Final = 400
 _RUN: Final = regex(r"[\s!()`$]+")
 """What has no place in a value: nothing of it is run."""
 _SECRETS: Final = regex(
-    r"/variables|/secrets?\b|/kv/data|vault\.azure|secretmanager|/(?:env|config)[-_]?vars|"
+    r"/variables|(?<!actions)/secrets?\b|/kv/data|vault\.azure|secretmanager|/(?:env|config)[-_]?vars|"
     r"/credentials\b|/api[-_]?keys\b|/env\b|decrypt['\":= ]+true"
 )
 """What is in an address at which secrets are given out."""
@@ -139,6 +140,8 @@ def deeds(reading: Any) -> tuple[Held, ...]:
 
 def _deletes(name: str, value: Any) -> bool:
     """Whether an argument says that files are deleted."""
+    if value is True:
+        return words(name)[:1] in UNDOING
     return type(value) is str and value.lower() in DELETES and plain(name) in ACTING
 
 
@@ -151,7 +154,7 @@ def _reaches(name: str, value: Any) -> bool:
 def _asked_of_service(name: ToldName, traits: Any, args: dict[str, Any]) -> list[Strings | None]:
     """A request, or what a cluster is told to have; and what a call does by the words of its name,
     of its arguments and of the address, where that is not on this machine."""
-    said, method, url = _said(args, name.runs)
+    said, things, method, url = _said(args, name.runs)
     method = method or name.method
     asked = _request(args, method, url) if method else None
     if asked is not None:
@@ -160,10 +163,12 @@ def _asked_of_service(name: ToldName, traits: Any, args: dict[str, Any]) -> list
         said = [*asked_words(asked[2], asked[-1]), *said]
     elif name.clusters and (manifest := _manifest(args)) is not None:
         return [manifest]
-    if name.does or not TELLING.isdisjoint(said):
+    if name.does or not TELLING.isdisjoint(said) or any(map(_protects, args)):
         effect = effect_of(traits)
         if not effect or effect in LASTING:
-            return [asked, told([*name.words, *said], pairs(args))]
+            flags = [word for key in args if args[key] is True for word in numbered_words(key)]
+            things += [word for word in flags if word in UNDOES or word not in DOES]
+            return [asked, told([*name.words, *said, *things], pairs(args), said)]
     return [asked]
 
 
@@ -178,9 +183,22 @@ def may_tell(event: Any) -> bool:
     by_name = name.deletes if name.of_files else name.does or name.clusters or name.method
     at_service = name.of_files and name.elsewhere and name.does
     return bool(by_name or at_service) or any(
-        plain(one) in TOLD_BY or (name.of_files and _reaches(one, value))
-        for one, value in event.args.items()
+        _tells(one) or (name.of_files and _reaches(one, value)) for one, value in event.args.items()
     )
+
+
+@lru_cache(KEPT)
+def _tells(argument: str) -> bool:
+    """Whether an argument may say what is done, by its name."""
+    undoes = words(argument)[:1] in UNDOING
+    return plain(argument) in TOLD_BY or undoes or _protects(argument)
+
+
+@lru_cache(KEPT)
+def _protects(argument: str) -> bool:
+    """Whether an argument may be about what protects, or goes past it."""
+    key = plain(argument)
+    return PAST.match(key) is not None or any(guard in key for guard in WORDS["guards"])
 
 
 def asked_words(method: str, url: str) -> list[str]:
@@ -233,15 +251,18 @@ def _named(tool: str) -> ToldName:
     )
 
 
-def _said(args: dict[str, Any], runs: bool) -> tuple[list[str], str, str]:
-    """The words by which arguments say what is done, the method of HTTP, and the address that
-    stands behind it."""
+def _said(args: dict[str, Any], runs: bool) -> tuple[list[str], list[str], str, str]:
+    """The words by which arguments say what is done, and those that say to what; the method of
+    HTTP, and the address that stands behind it."""
     said: list[str] = []
+    things: list[str] = []
     method = url = ""
     for name, value in args.items():
         key = plain(name)
         if (changed := _mutation(value)) != "":
             said += numbered_words(changed)
+        elif (key in STATES and str(value) in GONE) or (value and words(name)[:1] in UNDOING):
+            said += ["delete", *numbered_words(name)]
         elif key not in SAYING or (runs and key in COMMANDS and type(value) is str):
             continue
         elif type(value) is dict:
@@ -255,10 +276,11 @@ def _said(args: dict[str, Any], runs: bool) -> tuple[list[str], str, str]:
         elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
             said += ["get", "secret"]
         elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
-            said += numbered_words(value)
+            into = things if key in OF_THINGS else said
+            into += numbered_words(value)
     if method == "get":
-        return ([*said, "get", "secret"] if _SECRETS.search(url) else said), "", ""
-    return ([*said, VERBS[method]] if method else said), method, url
+        return ([*said, "get", "secret"] if _SECRETS.search(url) else said), things, "", ""
+    return ([*said, VERBS[method]] if method else said), things, method, url
 
 
 def _manifest(args: dict[str, Any]) -> Strings | None:
@@ -277,25 +299,19 @@ def _deletion(args: dict[str, Any]) -> Strings | None:
     return ("rm", "-r", *words) if words else None
 
 
-def told(name: Iterable[str], pairs: Iterable[tuple[str, Any]]) -> Strings:
-    """A call as a command: the words of its name, each in the singular, and what it is given as
-    options."""
+def told(
+    name: Iterable[str], pairs: Iterable[tuple[str, Any]], verbs: Iterable[str] = ()
+) -> Strings:
+    """A call as a command: the words of its name, each in the singular, what it is given as
+    options, and the marks of its weight; `verbs` are the words that say what is done, where not
+    all do. What only looks is told as another program."""
+    named, given = tuple(dict.fromkeys(map(singular, name))), list(pairs)[:MOST]
     options = [
-        f"--{key}" if value is True else f"--{key}={_RUN.sub('', value)}" for key, value in pairs
+        f"--{key}" if value is True else f"--{key}={_RUN.sub('', value)}" for key, value in given
     ]
-    return (TOOL, *dict.fromkeys(map(singular, name)), *options[:MOST])
-
-
-@lru_cache(KEPT)
-def singular(word: str) -> str:
-    """A word without the ending of many: `policy` of `policies`, `bucket` of `buckets`."""
-    if len(word) < 4 or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if word.endswith(("ches", "shes", "xes", "sses")):
-        return word[:-2]
-    return word.removesuffix("s")
+    if only_looks(tuple(verbs), named, given):
+        return (LOOK, *named, *options, *marks(named, given))
+    return (TOOL, *named, *options, *marks(named, given))
 
 
 def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:

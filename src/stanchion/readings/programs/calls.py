@@ -25,7 +25,8 @@ ONE_VARIABLE: Final = "environ[]"
 """What stands for a single one of them."""
 FAKES: Final = listed(
     "fakeredis FakeRedis FakeStrictRedis mongomock fake Mock MagicMock AsyncMock create_autospec "
-    "MongoMemoryServer mockClient"
+    "MongoMemoryServer mockClient PostgresContainer MySqlContainer MongoDbContainer RedisContainer "
+    "KafkaContainer LocalStackContainer GenericContainer DockerContainer"
 )
 """What makes things of which nothing outlives the code."""
 

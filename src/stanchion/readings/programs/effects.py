@@ -32,6 +32,11 @@ DESTROYS: Final = regex(
     r" (?:delete|remove|rm|del|erase) (?:.* )?(?:dir|directory|tree|recursive|recursively|folder) "
 )
 """What is in those of one that deletes a folder."""
+USES: Final = (
+    (regex(r" read (?:.* )?(?:file|text|bytes|lines) "), "readFile"),
+    (regex(r" write (?:.* )?(?:file|text|bytes|lines) "), "writeFile"),
+)
+"""What is in those of one that reads or writes a file, and a name by which it is known."""
 DELETES: Final = WORDS["deletes"]
 OFTEN_OTHER: Final = WORDS["often other"]
 """Names that mean files only in a library of files, or on a path."""
@@ -108,7 +113,7 @@ ENDS: Final = listed("sync async")
 _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
-_PATH: Final = regex(r"[~./$\w-][^\s'\"<>|;&(){}]{0,200}")
+_PATH: Final = regex(r"[~./$\w-](?:[^\s'\"<>|;&(){}]|(?<=[a-z]) (?=[A-Z])){0,200}")
 
 
 class CodeSending(NamedTuple):
@@ -282,7 +287,7 @@ class _Found:
         if call.name not in QUERIES:
             return False
         asked = [each for each in call.args[:2] if each is not None and SQL.match(each) is not None]
-        self.statements += asked[:1]
+        self.statements += asked[:1] if FAKES.isdisjoint(call.behind) else ()
         return bool(asked)
 
     def _syncs(self, call: CodeCall) -> None:
@@ -379,6 +384,8 @@ class _Found:
         for use, path in files_of(call):
             reads = use == "read" or use == "open"
             self.reads_each = self.reads_each or (path is None and reads and call.name in READS)
+            if use == "write" and path is not None and "*" in path and path[0] in "/~":
+                self.deletes.append((path, True))  # all that a search found
             if path is not None and (reads or use == "write") and _is_path(path):
                 (self.reads if reads else self.writes).append(path)
 
@@ -411,7 +418,8 @@ def _usual_name(name: str) -> str:
         return alike
     if DESTROYS.search(name_of_it) is not None:
         return "rmtree"
-    return name if STARTS.search(name_of_it) is None else "system"
+    use = next((use for sign, use in USES if sign.search(name_of_it) is not None), name)
+    return use if STARTS.search(name_of_it) is None else "system"
 
 
 def _places(call: CodeCall) -> list[str]:

@@ -13,6 +13,7 @@ from stanchion.readings.word_lists import listed
 
 SWEEPS: Final = listed("rglob glob iglob walk iterdir scandir listdir")
 HOMES: Final = listed("home expanduser HOME")
+MADE_FOR_ONCE: Final = listed("TemporaryDirectory mkdtemp")
 PUTS: Final = listed("append extend add update insert")
 """Calls that put something into what they are called on."""
 NAMED: Final = 64
@@ -108,7 +109,10 @@ def _told(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
         case ast.Constant(value=int(number)):
             return f"0o{number:o}"
         case _:
-            return _swept(node, made)
+            names = _closed(_names(node), made)
+            if MADE_FOR_ONCE.isdisjoint(names) or any(".." in name for name in names):
+                return _swept(node, made)
+            return "$(mktemp…)"
 
 
 def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:

@@ -8,9 +8,10 @@ from typing import Final
 import msgspec
 
 from stanchion.kernel.regex import may_stand, regex
-from stanchion.readings.commands.deeds import DOES, METHODS, request, told
+from stanchion.readings.commands.deeds import METHODS, request, told
 from stanchion.readings.commands.shapes import as_aws, as_word, option
-from stanchion.readings.names import plain, words
+from stanchion.readings.commands.weights import DOES, WORDS as WEIGHTS
+from stanchion.readings.names import plain, singular, words
 from stanchion.readings.programs.calls import FAKES, Code, CodeCall, known_parts
 from stanchion.readings.word_lists import Strings, in_order, listed
 
@@ -72,11 +73,13 @@ MAILS: Final = listed(
 """Calls that send a message to somebody."""
 KEEPERS: Final = listed("browser_cookie3 rookiepy pycookiecheat secretstorage win32crypt")
 """Libraries of nothing but what somebody keeps secret."""
+SURELY: Final = listed("close deactivate decommission delete destroy purge suspend terminate wipe")
+"""Verbs by which code does away with what a client of a service that nobody knows holds."""
 TELLING: Final = listed("get read access fetch retrieve reveal")
 TOLD: Final = listed("secret secrets password passwords credential credentials vault")
 """Words in the name of a call that tells a secret, and in what it is called on; a keyring's are
 shown whatever becomes of them."""
-DELETING: Final = listed("delete destroy terminate purge")
+DELETING: Final = listed("delete destroy terminate purge remove drop kill stop")
 PRINTS: Final = listed("print puts log write echo post send pprint")
 CALLS: Final = listed("command input request cmd client async sync")
 """Words in the names of calls that say nothing of what they do."""
@@ -101,11 +104,20 @@ def asked_of_services(code: Code, text: str) -> tuple[Strings, ...]:
         if call.name in SHOWN or call.of in KEEPERS or (call.name in shown and _tells(call)):
             named = [word for word in words(call.name) if word not in ASKING]
             found.append(told(["get", *named, "secret"], ()))
+        if not known and SURELY.intersection(words(call.name)) and _is_weighty(call):
+            found.append(_through_library(call, [], []))
         if known or call.name in ALONE or not RAISED.isdisjoint(call.named):
             found += [_by_git(call), _through_library(call, library, settings)]
             found.append(_in_bulk(call, mass))
             found += [_by_aws(call, service, settings) for service in services]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
+
+
+def _is_weighty(call: CodeCall) -> bool:
+    """Whether what a call is made on is called like something that others rely on."""
+    parts = [*call.of.split(".")[-2:], *[each for each in call.behind if each.isidentifier()]]
+    named = [singular(word) for part in parts for word in words(part)]
+    return not WEIGHTS["weighty"].isdisjoint(named) and WEIGHTS["trifles"].isdisjoint(named)
 
 
 def _tells(call: CodeCall) -> bool:
@@ -186,8 +198,10 @@ def _in_bulk(call: CodeCall, library: list[str]) -> Strings | None:
     if name in MAILS or (name == "create" and call.of.endswith("messages")):
         return told(["send", "bulk", "message"], ())
     of = [word for part in call.of.split(".")[-2:] for word in words(part)]
-    deletes = not DELETING.isdisjoint(words(call.name))
-    return told(["delete", "many", *library, *of], ()) if deletes else None
+    said = [word for word in words(call.name) if word in DELETING]
+    return (
+        told([*said, "many", *library, *of], ()) if said and "filters" not in call.behind else None
+    )
 
 
 def _by_aws(call: CodeCall, service: str, settings: list[tuple[str, str]]) -> Strings | None:
@@ -229,5 +243,7 @@ def _through_library(
     return told([*about, *name], [*named, *given])
 
 
-ASKING: Final = listed("list get describe search find all auto_paging_iter paging iter view read")
+ASKING: Final = listed(
+    "list get describe search find all auto_paging_iter paging iter view read from env"
+)
 """Words of what something was found by, which says nothing of what is then done to it."""

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.readings.names import TOOL
+from stanchion.readings.names import LOOK, TOOL
 from stanchion.readings.shell.known import KINDS, NO_KINDS, by_name, named
 from stanchion.readings.shell.options import LANGUAGES, VALUED, ComputedOnce, Sorted, sort
 from stanchion.readings.shell.partly_known import OpenText, origin_of
@@ -336,7 +336,7 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     def words(self) -> str:
         """The command on one line, as a message quotes it: at most 120 characters. A call that is
         told as one is quoted by the words of its name."""
-        shown = self.operands if self.name == TOOL else self.argv
+        shown = self.operands if self.name in (TOOL, LOOK) else self.argv
         text = " ".join(
             [
                 word if word and not any(char.isspace() for char in word) else f"'{word}'"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.commands.deeds import HERE, asked_words, pairs, told
 from stanchion.readings.commands.shapes import parsed
+from stanchion.readings.commands.weights import DOES, UNDOES
+from stanchion.readings.names import numbered_words, plain
 from stanchion.readings.shell.command import Command
 from stanchion.readings.word_lists import listed
 
@@ -18,7 +21,23 @@ BODY: Final = listed(
 )
 """Options that say the method of a request, and what is sent."""
 FORGES: Final = frozenset({"gh", "glab"})
+SURELY: Final = (UNDOES - {"remove", "rm", "trash", "unlink"}) | {
+    "deactivate",
+    "reinstall",
+    "revoke",
+}
+"""Verbs that are seldom about files or lists of one's own."""
+SCRIPTS: Final = (".sh", ".py", ".rb", ".js", ".ts", ".pl", ".ps1")
+WANTED: Final = frozenset({"--@production", "--@every", "--@weighty"})
+SPOKEN: Final = 4
+"""Among how many of its first words a program is told what to do."""
+_SPOKEN: Final = regex(r"[A-Za-z][\w:-]{1,40}")
 LONGEST: Final = 4_096
+
+
+def told_command(command: Command) -> Command | None:
+    """A request, or what a program that nobody knows is told, as the call of a tool is."""
+    return (told_request if command.name in OVER_HTTP else told_unknown)(command)
 
 
 def told_request(command: Command) -> Command | None:
@@ -36,6 +55,26 @@ def told_request(command: Command) -> Command | None:
         return None
     sent = pairs(_sent(bodies))
     return Command(told(words, sent), command.via, command.privileged, command.cwd)
+
+
+def told_unknown(command: Command) -> Command | None:
+    """What a program that nobody knows is told by its first words, as the call of a tool is;
+    `None` where these do not do away with something weighty, or act on production or on all."""
+    words = [word.rpartition("/")[2] for word in (command.name, *command.operands[:SPOKEN])]
+    scripts = [word.partition(".")[0] for word in words if word.endswith(SCRIPTS)]
+    spoken = scripts[:1] + [word for word in words[1:] if _SPOKEN.fullmatch(word)]
+    verbs = [word for one in spoken for word in numbered_words(one)]
+    if DOES.isdisjoint(verbs):
+        return None
+    given: list[tuple[str, str | Literal[True]]] = [
+        (plain(flag[2:]), True) for flag in command.flags if flag[:2] == "--"
+    ]
+    given += [(plain(flag), value.lower()) for flag, value in command.sorted.values]
+    argv = told(verbs, [*given, *[("given", word.lower()) for word in command.operands]])
+    far = "--@production" in argv or not SURELY.isdisjoint(verbs)
+    if not far or WANTED.isdisjoint(argv):
+        return None
+    return Command(argv, command.via, command.privileged, command.cwd)
 
 
 def _sent(bodies: list[str]) -> dict[str, Any]:

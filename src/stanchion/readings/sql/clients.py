@@ -45,8 +45,11 @@ _MODULES: Final = {
     "bigquery": "bigquery", "spark": "databricks",
 }  # fmt: skip
 _OPENED: Final = regex(r"\b(?:connect|create_engine|create_async_engine)\(([^()]*)")
-_PASSING: Final = regex(r":memory:|\btmp|\btemp|sqlite://[\"']")
-"""Signs of a database that goes with the code that opens it."""
+_PASSING: Final = regex(
+    r":memory:|\btmp|\btemp|sqlite://[\"']|get_connection_url|"
+    r"(?:\b|_)(?:dev|test)(?:_\w+)?\.(?:db|sqlite3?)\b"
+)
+"""Signs of a database that goes with the code that opens it, or is a file for tests."""
 _OF_TESTS: Final = regex(
     r"(?i)(?:://(?:[^@/\s]*@)?(?:localhost|127\.0\.0\.1)(?::\d+)?/"
     r"|(?:-h ?|--host[= ])(?:localhost|127\.0\.0\.1) (?:[^|;&'\"]* )?(?<!-[uUpW] ))"

@@ -21,7 +21,6 @@ from stanchion.guards.shell.rules import (
     persistence,
     rights,
     running,
-    services,
 )
 from stanchion.guards.shell.rules.own import is_near
 from stanchion.kernel.regex import regex
@@ -37,7 +36,6 @@ ASKED: Final = (
     persistence,
     rights,
     running,
-    services,
 )
 """What answers the questions of rows: without it none could be asked."""
 FILE: Final = "risks.jsonl"
