@@ -99,7 +99,7 @@ class DoorRules(FileSection, frozen=True):
 
     strict: On[bool] = False
     """If `true`, a host is reached only if a call that was judged before named it."""
-    hidden_names: Annotated[Literal["refuse", "allow"] | None, ("refuse", None, "allow")] = None
+    hidden_names: Annotated[Literal["refuse", "allow"] | None, ("allow", None, "refuse")] = None
     """What becomes of TLS that does not show which host it asks for; if absent, it is refused where
     a guard has `allowed_hosts`."""
     opaque: Shorter[tuple[str, ...]] = ()

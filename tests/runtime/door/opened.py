@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from stanchion import Shield
-from stanchion.runtime.door.door import Door
-from stanchion.runtime.door.judging import DoorTerms
+from stanchion.runtime.door.door import Door, local_doors
 from stanchion.runtime.door.listeners import Listeners
-from tests.hosts.http.policies import decided, shield
+from stanchion.testing import shield_for
+from tests.hosts.http.policies import decided
 
 PATIENCE_S = 20.0
 """How long a test waits for what has to come; nothing is measured by it."""
@@ -37,25 +37,36 @@ class Opened(NamedTuple):
         return decided(self.shield)
 
 
+def shield_of(names: Any, door: Any = None, credentials: Any = None, **egress: Any) -> Shield:
+    """A shield whose only guard is `egress`; `names` says where names lead, as a table or a
+    function."""
+    known = {} if names is None else names
+    policy = {"name": "door", "guards": [{"use": "egress", **egress}]}
+    policy |= {"door": {} if door is None else door}
+    policy |= {"credentials": {} if credentials is None else credentials}
+    resolver = known if callable(known) else lambda host, port: known.get(host, [])
+    return shield_for(policy, resolver=resolver)
+
+
 @contextmanager
 def opened(
     names: Any = None,
-    terms: DoorTerms | None = None,
+    door: Any = None,
     *,
     tls: ssl.SSLContext | None = None,
-    here: Shield | None = None,
+    credentials: Any = None,
     **egress: Any,
 ) -> Iterator[Opened]:
     """A door for a run of a shield whose only guard is `egress`."""
-    here = shield(names, **egress) if here is None else here
-    listeners = Listeners.made(anywhere=True)
+    here = shield_of(names, door, credentials, **egress)
+    listeners = Listeners.made(local_doors(here.policy.file), anywhere=True)
     http, socks, dns, dns_tcp, *local = [one.getsockname() for one in listeners]
-    door = Door(here.run(), listeners, terms, tls)
-    door.start()
+    made = Door(here.run(), listeners, tls)
+    made.start()
     try:
-        yield Opened(here, door, http, socks, dns, dns_tcp, tuple(local))
+        yield Opened(here, made, http, socks, dns, dns_tcp, tuple(local))
     finally:
-        door.close()
+        made.close()
 
 
 def said(place: tuple[str, int], *pieces: bytes, ends: bool = False) -> bytes:
