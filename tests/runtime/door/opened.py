@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from stanchion import Shield
+from stanchion import Run, Shield
 from stanchion.runtime.door.door import Door, local_doors
 from stanchion.runtime.door.listeners import Listeners
 from stanchion.testing import shield_for
@@ -21,9 +21,10 @@ PATIENCE_S = 20.0
 
 
 class Opened(NamedTuple):
-    """An open door, its shield, and the places of its listeners."""
+    """An open door, its shield and its run, and the places of its listeners."""
 
     shield: Shield
+    run: Run
     door: Door
     http: tuple[str, int]
     socks: tuple[str, int]
@@ -55,16 +56,18 @@ def opened(
     *,
     tls: ssl.SSLContext | None = None,
     credentials: Any = None,
+    here: Shield | None = None,
     **egress: Any,
 ) -> Iterator[Opened]:
     """A door for a run of a shield whose only guard is `egress`."""
-    here = shield_of(names, door, credentials, **egress)
+    here = shield_of(names, door, credentials, **egress) if here is None else here
     listeners = Listeners.made(local_doors(here.policy.file), anywhere=True)
     http, socks, dns, dns_tcp, *local = [one.getsockname() for one in listeners]
-    made = Door(here.run(), listeners, tls)
+    run = here.run()
+    made = Door(run, listeners, tls, lambda *_: ["127.0.0.1"])
     made.start()
     try:
-        yield Opened(here, made, http, socks, dns, dns_tcp, tuple(local))
+        yield Opened(here, run, made, http, socks, dns, dns_tcp, tuple(local))
     finally:
         made.close()
 
@@ -77,6 +80,14 @@ def said(place: tuple[str, int], *pieces: bytes, ends: bool = False) -> bytes:
         if ends:
             sock.shutdown(socket.SHUT_WR)
         return rest(sock)
+
+
+def exactly(sock: socket.socket, count: int) -> bytes:
+    """So many bytes of what comes."""
+    found = bytearray()
+    while len(found) < count and (came := sock.recv(count - len(found))):
+        found += came
+    return bytes(found)
 
 
 def rest(sock: socket.socket) -> bytes:

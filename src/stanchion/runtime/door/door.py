@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from stanchion.hosts.http.outgoing import OutgoingRequest
 from stanchion.policy.schema import PolicyFile
+from stanchion.runtime.answers.resolver import Resolver, system
 from stanchion.runtime.asides import aside
 from stanchion.runtime.door.codes import QUESTION
 from stanchion.runtime.door.credentials import DoorCredential, for_git, loaded
@@ -54,20 +55,22 @@ HERE: Final = "127.0.0.1,localhost,::1"
 
 class Door:
     """Lets through what a run may do, from `start` until `close`. `tls` is how servers are trusted
-    to which the door itself speaks TLS."""
+    to which the door itself speaks TLS; `resolver` finds what a policy that only tells would have
+    refused, and nobody has looked up."""
 
     def __init__(
         self,
         run: Any,
         listeners: Listeners,
         tls: ssl.SSLContext | None = None,
+        resolver: Resolver = system,
     ) -> None:
         file = run.desk.shield.policy.file
         if len(listeners.local) < local_doors(file):
             raise DoorError(f"the inside has too few sockets: {local_doors(file)} are needed")
         self._listeners = listeners
         self._credentials = loaded(file.credentials)
-        self._desk = DoorDesk(run, file.door, self._credentials, tls)
+        self._desk = DoorDesk(run, file.door, self._credentials, tls, resolver)
         self._asked: dict[str, bool] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, name="stanchion-door", daemon=True)

@@ -23,7 +23,7 @@ from stanchion.policy.sections import DoorRules
 from stanchion.readings.addresses import inside
 from stanchion.readings.signing_in import unwritten
 from stanchion.readings.urls import PORTS, UrlTarget, url_of
-from stanchion.runtime.answers.resolver import system
+from stanchion.runtime.answers.resolver import Resolver, system
 from stanchion.runtime.door.codes import BYTES, NAMES, OWN, STRAYED, UNGUARDED
 from stanchion.runtime.door.credentials import CredentialWatch, DoorCredential
 from stanchion.runtime.door.names import DoorNames
@@ -48,6 +48,7 @@ class DoorDesk:
         terms: DoorRules,
         credentials: tuple[DoorCredential, ...] = (),
         tls: ssl.SSLContext | None = None,
+        resolver: Resolver = system,
     ) -> None:
         self.watch = CredentialWatch(credentials)
         self._client = ClientTerms(HTTP.on(run), max_body=terms.largest_body)
@@ -55,7 +56,7 @@ class DoorDesk:
         self.terms = terms
         self.names = DoorNames(terms.most_names)
         self._opaque = Hosts(terms.opaque)
-        self._tls = tls
+        self._tls, self._resolver = tls, resolver
         self.sent = self.received = 0
 
     @property
@@ -96,7 +97,7 @@ class DoorDesk:
             return cleared
         await self.refuse(request, UNGUARDED, host)
         port = target.port if isinstance(target, UrlTarget) and target.port else 0
-        addresses = await asyncio.get_running_loop().run_in_executor(None, system, host, port)
+        addresses = await asyncio.to_thread(self._resolver, host, port)
         return msgspec.structs.replace(cleared, addresses=tuple(addresses))
 
     async def keep_in(self, host: str, *said: bytes) -> None:
