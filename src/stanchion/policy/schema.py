@@ -37,8 +37,10 @@ from stanchion.policy.sections import (
     AskEntry,
     Bypass,
     Bypassing,
+    CredentialEntry,
     Deep,
     Degrade,
+    DoorRules,
     Escalation,
     Experience,
     FileSection,
@@ -388,10 +390,6 @@ def ask_id(tool: str) -> str:
     return f"tools.{tool}.ask"
 
 
-UTC: Final = "UTC"
-"""The time zone of a policy that names none."""
-
-
 class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One policy document."""
 
@@ -434,6 +432,10 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     approved: Shorter[dict[str, ApprovedEntry]] = {}
     """Calls that nobody is asked about any more, by name, because people have approved them often.
     They answer guards that escalate; a guard that refuses still refuses."""
+    door: DoorRules = DoorRules()
+    """What may go through the door to the network of what runs inside walls."""
+    credentials: Shorter[dict[str, CredentialEntry]] = {}
+    """Secrets, by name, that programs inside walls use and never have."""
     operators: dict[str, OperatorEntry] = {}
     """The people who may approve what an agent may not do, by name, each with a key."""
     degrade: Degrade = Degrade()
