@@ -19,6 +19,7 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = (
     1 << 18,
 )
 JOIN_SESSION_KEYRING = 1
+PR_CAPBSET_DROP, LAST_CAPABILITY, CAPABILITIES = 24, 63, 0x20080522
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 MNT_DETACH, AT_RECURSIVE, CLOSE_RANGE_CLOEXEC = 2, 0x8000, 4
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
@@ -66,6 +67,15 @@ def harden(path: str, writes: bool, below: bool = True, device: bool = False) ->
     size = ctypes.sizeof(wanted)
     done = libc.syscall(SYS_MOUNT_SETATTR, -100, path.encode(), flags, ctypes.byref(wanted), size)
     checked(done, f"mount_setattr {path}")
+
+
+def drop_capabilities() -> None:
+    """Give up every right of root's, for good; whoever is root keeps what files give their
+    owner."""
+    for number in range(LAST_CAPABILITY + 1):
+        libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
+    header = struct.pack("Ii", CAPABILITIES, 0)
+    checked(libc.capset(header, bytes(24)), "capset")
 
 
 def raise_loopback() -> None:

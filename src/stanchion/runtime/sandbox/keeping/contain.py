@@ -18,6 +18,7 @@ import select
 import shlex
 import signal
 import socket
+import stat
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ from stanchion.runtime.sandbox.keeping.calls import (
     READS,
     SCOPES_SINCE,
     checked,
+    drop_capabilities,
     fence,
     leave_keys,
     libc,
@@ -166,6 +168,7 @@ def _enclosed(ground: ContainedGround, outside: socket.socket) -> None:
     enter(ground.base)
     own_processes()
     os.chdir(ground.folder)
+    drop_capabilities()
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     writable = [inside for how, _, inside in ground.places if how in (WRITE, FRESH)]
     abi = fence([("/", READS), ("/dev", EVERY), *((path, EVERY) for path in writable)], tcp=0)
@@ -193,6 +196,7 @@ def _landlock(ground: ContainedGround, outside: socket.socket) -> int:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         sockets = _listening([(0, stream) for _, stream in ground.ports])
         os.chdir(ground.folder)
+        drop_capabilities()
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         rights = {what: READS for how, what, _ in ground.places if how == READ}
         rights |= {what: EVERY for how, what, _ in ground.places if how in (WRITE, DEVICE)}
@@ -267,6 +271,7 @@ def _bubblewrap(ground: ContainedGround, outside: socket.socket) -> int:
     words = [ground.bwrap, *APART, *words_of(places), "--dev", "/dev", "--remount-ro", "/dev"]
     words += ["--tmpfs", "/dev/shm", "--proc", "/proc", "--remount-ro", "/proc", "--remount-ro"]
     words += ["/", "--chdir", ground.folder, *filter_words(steps), "--json-status-fd", str(say)]
+    _relay()
     child = os.fork()
     if not child:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -304,6 +309,24 @@ def _bubblewrap(ground: ContainedGround, outside: socket.socket) -> int:
         file.write("\n".join(lines) + "\n")
     outside.send(b"{}")
     return _awaited(child, outside, inner)
+
+
+def _relay() -> None:
+    """Have a pipe as standard input, where that is a file: nothing else keeps a command from
+    opening the file again, to write to it."""
+    if not stat.S_ISREG(os.fstat(0).st_mode):
+        return
+    given, relayed = os.pipe()
+    if not os.fork():
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.close(given)
+        with contextlib.suppress(OSError):
+            while came := os.read(0, 65_536):
+                os.write(relayed, came)
+        os._exit(0)
+    os.dup2(given, 0)
+    os.close(given)
+    os.close(relayed)
 
 
 HEARING = """\
