@@ -23,6 +23,7 @@ ORDER = (
     "coverage",
     "operating",
     "remote",
+    "door",
 )
 """The rooms of the runtime: each imports those before it, and none behind it."""
 BELOW = frozenset({"asides", "errors", "keywords", "setting"})

@@ -34,6 +34,8 @@ ALLOWED: dict[str, frozenset[str]] = {
     "stores": frozenset({"kernel", "experience", "locks", "typed"}),
     "audit": frozenset({"kernel", "experience", "folders", "locks", "typed"}),
     "runtime": INNER | SIDE | {"folders", "locks", "typed"},
+    # The outermost of the runtime: what is judged at the door is judged as any client's request is.
+    "runtime.door": OUTER | {"hosts", "hosts.contract"},
     "hosts.contract": OUTER - {"guards"},
     "hosts": (OUTER | {"hosts.contract"}) - {"guards"},
     "hosts.coding": (OUTER | {"hosts", "hosts.contract"}) - {"guards"},
@@ -54,6 +56,7 @@ ALLOWED: dict[str, frozenset[str]] = {
         "ops.broker",
         "ops.daemon",
         "ops.demo",
+        "runtime.door",
     }
     | {"ops.views", "tutor.playing"},
     LAB: OUTER

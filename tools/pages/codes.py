@@ -8,6 +8,7 @@ from stanchion.kernel.words import KERNEL, declared
 from stanchion.policy import asking, of_run, rules
 from stanchion.policy.sequences import guard as sequences
 from stanchion.runtime.calling import ledger
+from stanchion.runtime.door import codes as door
 from stanchion.runtime.remote import errors as broker
 
 PATH = "docs/reference/codes.md"
@@ -42,6 +43,6 @@ def _areas() -> set[str]:
     here."""
     shipped = [f"stanchion.guards.{name}" for name in stanchion.guards.SHIPPED]
     codes = {code for module in shipped for code in __import__(module, fromlist=["CODES"]).CODES}
-    others = (approvals, asking, broker, clients, ledger, http, of_run, rules, sequences)
+    others = (approvals, asking, broker, clients, door, ledger, http, of_run, rules, sequences)
     beside = [code for each in others for code in each.CODES]
     return {code.split(".")[0] for code in (*KERNEL, *codes, *beside)}

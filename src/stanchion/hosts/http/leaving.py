@@ -83,7 +83,7 @@ def leave(terms: ClientTerms, request: OutgoingRequest) -> Flow[Cleared]:
     refused = tuple([_finding(event, code, *args) for code, *args in against])
     going = yield from go_ahead(desk, event, refused)
     addresses = () if request.proxy else _judged_addresses(going.decision, event.url)
-    if addresses is None and _hosts_are_judged(desk, event):
+    if addresses is None and hosts_are_judged(desk, event):
         target = parsed(event.url)
         yield from call_off(
             desk, going, _finding(event, UNPINNED, "" if target is None else target.hostname)
@@ -132,7 +132,7 @@ def _against(
     if request.target:
         found.append((OVERRIDE, "target"))
     target = parsed(request.url)
-    if target is None or not _hosts_are_judged(desk, event):
+    if target is None or not hosts_are_judged(desk, event):
         return found
     said = event.headers.get("host")
     if said is not None and not _names(said, target.protocol, target.host):
@@ -148,7 +148,7 @@ def _names(said: str, protocol: str, host: str) -> bool:
     return named is not None and named.host == host
 
 
-def _hosts_are_judged(desk: Desk, event: Egress) -> bool:
+def hosts_are_judged(desk: Desk, event: Egress) -> bool:
     """Whether a guard that is enforced judges where the request goes."""
     policy = desk.shield.policy
     seats = policy.seated(Stage.EGRESS, event.tool, event.run)

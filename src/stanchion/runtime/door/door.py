@@ -1,0 +1,256 @@
+"""The door of one run: it accepts on the sockets of the inside, and lets through what may go."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final
+
+from stanchion.hosts.http.outgoing import OutgoingRequest
+from stanchion.runtime.asides import aside
+from stanchion.runtime.door.codes import QUESTION
+from stanchion.runtime.door.exchanges import UNREADABLE, HttpDoor, refusal
+from stanchion.runtime.door.heads import HeadFault
+from stanchion.runtime.door.judging import DoorDesk, DoorTerms, TooManyBytes, Unreached
+from stanchion.runtime.door.listeners import DoorError, Listeners
+from stanchion.runtime.door.names import (
+    NO_NAME,
+    OK,
+    REFUSED,
+    A,
+    answer_to,
+    carries_data,
+    question_in,
+)
+from stanchion.runtime.door.socks import (
+    FAILED,
+    NOT_ALLOWED,
+    UNREACHED,
+    BadSocks,
+    answered,
+    requested,
+)
+from stanchion.runtime.door.tunnels import SPEAK_S, through
+from stanchion.runtime.door.wires import HTTP, SOCKS, TLS, DoorWire
+from stanchion.runtime.errors import Refused
+
+MOST_CONNECTIONS: Final = 256
+"""How many connections from inside are served at once; others wait to be accepted."""
+MOST_QUESTIONS: Final = 64
+"""How many questions for names are worked on at once; others are dropped."""
+LONGEST_QUESTION: Final = 512
+ALERT: Final = b"\x15\x03\x03\x00\x02\x02\x31"
+"""What TLS says where access is denied."""
+HERE: Final = "127.0.0.1,localhost,::1"
+"""What is reached inside without the door, because it is inside."""
+
+
+class Door:
+    """Lets through what a run may do, from `start` until `close`. `tls` is how servers are trusted
+    to which the door itself speaks TLS."""
+
+    def __init__(
+        self,
+        run: Any,
+        listeners: Listeners,
+        terms: DoorTerms | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._listeners = listeners
+        self._desk = DoorDesk(run, DoorTerms() if terms is None else terms, tls)
+        self._asked: dict[str, bool] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._work, name="stanchion-door", daemon=True)
+        self._ends = asyncio.Event()
+
+    def start(self) -> None:
+        """Accept from now on."""
+        for one in self._listeners:
+            one.setblocking(False)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Close every connection and every listening socket: the inside has no network any more."""
+        if self._thread.is_alive():
+            with suppress(RuntimeError):  # it has just ended by itself
+                self._loop.call_soon_threadsafe(self._ends.set)
+            self._thread.join()
+        self._listeners.close()
+
+    def environment(self) -> dict[str, str]:
+        """What programs inside have to be told, so that they find the door."""
+        http = "http://{}:{}".format(*self._listeners.http.getsockname())
+        socks = "socks5h://{}:{}".format(*self._listeners.socks.getsockname())
+        found = {"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": socks, "NO_PROXY": HERE}
+        return {**found, **{name.lower(): said for name, said in found.items()}, **FOR_PROGRAMS}
+
+    def _work(self) -> None:
+        try:
+            self._loop.run_until_complete(self._open())
+        except Exception as error:  # noqa: BLE001 - whatever ends the door, the inside is shut
+            aside("the door has ended, and with it the network of the inside", error)
+        finally:
+            self._listeners.close()
+            self._loop.close()
+
+    async def _open(self) -> None:
+        room = asyncio.Semaphore(MOST_CONNECTIONS)
+        doors: list[tuple[socket.socket, str, Callable[[DoorWire], Awaitable[None]]]] = [
+            (self._listeners.http, HTTP, self._http),
+            (self._listeners.socks, SOCKS, self._socks),
+            (self._listeners.dns_tcp, "", self._dns_stream),
+        ]
+        works: list[Coroutine[Any, Any, None]] = [
+            self._accepting(sock, speaks, serve, room) for sock, speaks, serve in doors
+        ]
+        tasks = [asyncio.ensure_future(one) for one in (*works, self._dns_packets())]
+        tasks.append(asyncio.ensure_future(self._until_closed()))
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for one in done:
+                one.result()
+        finally:
+            others = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
+            for one in others:
+                one.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+    async def _until_closed(self) -> None:
+        await self._ends.wait()
+
+    async def _accepting(
+        self,
+        listener: socket.socket,
+        speaks: str,
+        serve: Callable[[DoorWire], Awaitable[None]],
+        room: asyncio.Semaphore,
+    ) -> None:
+        """Accept as long as there is room; whoever comes then waits in the kernel's queue."""
+        served: set[asyncio.Task[None]] = set()
+        while True:
+            await room.acquire()
+            try:
+                sock, _ = await self._loop.sock_accept(listener)
+            except ConnectionAbortedError:
+                room.release()
+                continue
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            task = self._loop.create_task(self._served(DoorWire(sock, speaks), serve))
+            served.add(task)
+            task.add_done_callback(served.discard)
+            task.add_done_callback(lambda _: room.release())
+
+    async def _served(self, inner: DoorWire, serve: Callable[[DoorWire], Awaitable[None]]) -> None:
+        """Serve one connection to its end. Whatever goes wrong ends it, and nothing else."""
+        try:
+            await self._answered(inner, serve)
+        except (OSError, ValueError, TimeoutError):
+            pass
+        except Exception as error:  # noqa: BLE001 - one connection must not end the door
+            aside("a connection through the door was closed", error)
+        finally:
+            inner.close()
+
+    async def _answered(
+        self, inner: DoorWire, serve: Callable[[DoorWire], Awaitable[None]]
+    ) -> None:
+        """Serve one connection, and say why where it does not go on."""
+        try:
+            await serve(inner)
+        except Refused as refused:
+            await inner.send(_said(inner.speaks, "403 Forbidden", str(refused), NOT_ALLOWED))
+        except TooManyBytes as error:
+            await self._desk.refuse(UNREADABLE, error.code, *error.about)
+        except HeadFault as fault:
+            await inner.send(_said(inner.speaks, "400 Bad Request", str(fault), FAILED))
+        except BadSocks as bad:
+            await inner.send(b"" if bad.code == 255 else answered(bad.code))
+        except Unreached as error:
+            await inner.send(_said(inner.speaks, "502 Bad Gateway", str(error), UNREACHED))
+
+    async def _http(self, inner: DoorWire) -> None:
+        await HttpDoor(self._desk, inner).serve()
+
+    async def _socks(self, inner: DoorWire) -> None:
+        async with asyncio.timeout(SPEAK_S):
+            host, port = await requested(inner)
+        await through(self._desk, inner, host, port, answered(0), self._within)
+
+    async def _within(self, inner: DoorWire, base: str) -> None:
+        await HttpDoor(self._desk, inner, base).serve()
+
+    async def _dns_stream(self, inner: DoorWire) -> None:
+        while True:
+            async with asyncio.timeout(SPEAK_S):
+                size = int.from_bytes(await inner.exactly(2), "big")
+                packet = await inner.exactly(min(size, LONGEST_QUESTION))
+            answer = await self._dns(packet)
+            if not answer:
+                return
+            await inner.send(len(answer).to_bytes(2, "big") + answer)
+
+    async def _dns_packets(self) -> None:
+        at_work: set[asyncio.Task[None]] = set()
+        listener = self._listeners.dns_udp
+        while True:
+            packet, whence = await self._loop.sock_recvfrom(listener, LONGEST_QUESTION)
+            if len(at_work) < MOST_QUESTIONS:
+                task = self._loop.create_task(self._dns_packet(packet, whence))
+                at_work.add(task)
+                task.add_done_callback(at_work.discard)
+
+    async def _dns_packet(self, packet: bytes, whence: Any) -> None:
+        try:
+            answer = await self._dns(packet)
+            if answer:
+                await self._loop.sock_sendto(self._listeners.dns_udp, answer, whence)
+        except OSError:
+            pass
+        except Exception as error:  # noqa: BLE001 - one question must not end the door
+            aside("a question for a name was not answered", error)
+
+    async def _dns(self, packet: bytes) -> bytes:
+        """The answer to a question: an address that stands for the name, where it may be reached.
+        Nothing is asked outside that the run has not had judged."""
+        question = question_in(packet)
+        if question is None:
+            return b""
+        name = question.name
+        why = carries_data(name, question.kind)
+        if not await self._may_be_asked(name, why):
+            return answer_to(question, REFUSED if why else NO_NAME)
+        return answer_to(question, OK, self._desk.names.address(name) if question.kind == A else "")
+
+    async def _may_be_asked(self, name: str, why: str) -> bool:
+        """Whether a name may be reached; asked once, and the connection is judged again anyway."""
+        key = f"{name} {why}"
+        known = self._asked.get(key)
+        if known is None:
+            if len(self._asked) >= 2 * self._desk.names.most:
+                return False
+            asked = OutgoingRequest("CONNECT", f"https://{name}/")
+            try:
+                if why:
+                    await self._desk.refuse(asked, QUESTION, name, why)
+                await self._desk.clear(asked)
+                known = self._desk.names.admits(name)
+            except Refused:
+                known = False
+            self._asked[key] = known
+        return known
+
+
+FOR_PROGRAMS: Final = {"NODE_USE_ENV_PROXY": "1"}
+"""What some programs need to heed the others."""
+
+
+def _said(speaks: str, status: str, text: str, code: int) -> bytes:
+    """What is answered where a connection does not go on, in what is spoken on it."""
+    return {HTTP: refusal(status, text), SOCKS: answered(code), TLS: ALERT}.get(speaks, b"")
+
+
+__all__ = ["Door", "DoorError", "DoorTerms", "Listeners"]

@@ -1,0 +1,263 @@
+"""Exchanges: plain HTTP that is passed on, each request judged with all that it says, each response
+read no further than to know where it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+from stanchion.hosts.http.outgoing import OutgoingRequest, encoding_of
+from stanchion.readings.urls import UrlTarget, url_of
+from stanchion.runtime.door.codes import HEAD
+from stanchion.runtime.door.heads import (
+    HEAD_END,
+    LINE_END,
+    LONGEST_HEAD,
+    LONGEST_LINE,
+    Framing,
+    Headers,
+    HeadFault,
+    RequestHead,
+    ResponseHead,
+    chunk_size,
+    framing,
+    passed_on,
+    request_head,
+    response_head,
+    values,
+    written_head,
+)
+from stanchion.runtime.door.judging import DoorDesk
+from stanchion.runtime.door.tunnels import SPEAK_S, through
+from stanchion.runtime.door.wires import BrokenWire, DoorWire, move
+
+KEPT_S: Final = 120.0
+"""How long a connection is kept on which nobody asks for anything."""
+BODY_S: Final = 300.0
+"""How long a program may take to send the body of a request."""
+ANSWER_S: Final = 900.0
+"""How long a server may take to begin its answer."""
+AGREED: Final = b"HTTP/1.1 200 Connection established\r\n\r\n"
+GO_ON: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+UNREADABLE: Final = OutgoingRequest("GET", "http://unreadable.invalid/")
+"""What is recorded of a request that cannot be read."""
+OWN_HEADERS: Final = frozenset({"content-length", "expect", "host"})
+"""Headers that the door writes itself."""
+BODILESS: Final = frozenset({204, 304})
+
+
+class HttpDoor:
+    """Passes on what one program says on one connection. `base` is the place that all of it is for;
+    without one each request names its own."""
+
+    def __init__(self, desk: DoorDesk, inner: DoorWire, base: str = "") -> None:
+        self._desk, self._inner, self._base = desk, inner, base
+        self._outer: DoorWire | None = None
+        self._leads: tuple[str, str] = ("", "")
+        """The origin that the connection outward is for, and the address it was made to."""
+
+    async def serve(self) -> None:
+        """Pass requests on until the program or the server ends it. Raises what ends it
+        otherwise."""
+        try:
+            while await self._next():
+                pass
+        finally:
+            if self._outer is not None:
+                self._outer.close()
+
+    async def _next(self) -> bool:
+        async with asyncio.timeout(KEPT_S):
+            if not self._inner.ahead and not await self._inner.more():
+                return False
+        async with asyncio.timeout(SPEAK_S):
+            raw = await self._inner.until(HEAD_END, LONGEST_HEAD)
+        if raw is None:
+            return False
+        try:
+            head = request_head(raw)
+            if head.method == "CONNECT" and not self._base:
+                host, port = _authority(head.target)
+                await through(self._desk, self._inner, host, port, AGREED, self._within)
+                return False
+            request = await self._read(head)
+        except HeadFault as fault:
+            await self._desk.refuse(UNREADABLE, HEAD, str(fault))
+            raise
+        return await self._exchange(head, request)
+
+    async def _within(self, inner: DoorWire, base: str) -> None:
+        await HttpDoor(self._desk, inner, base).serve()
+
+    async def _read(self, head: RequestHead) -> OutgoingRequest:
+        """A whole request as it is judged."""
+        ends = framing(head.headers, head.version)
+        if values(head.headers, "expect") and ends is not None:
+            await self._inner.send(GO_ON)
+        async with asyncio.timeout(BODY_S):
+            body = b"" if ends is None else await self._body(ends)
+        headers = tuple([one for one in passed_on(head.headers) if one[0].lower() != "expect"])
+        return self._addressed(head, headers, body, ends is not None and ends.chunked)
+
+    def _addressed(
+        self, head: RequestHead, headers: Headers, body: bytes, chunked: bool
+    ) -> OutgoingRequest:
+        if self._base:
+            if not head.target.startswith("/"):
+                raise HeadFault("its target is not a path of the place it goes to")
+            url = self._base + head.target
+        elif head.target[:7].lower() == "http://":
+            url = "http://" + head.target[7:]
+        else:
+            raise HeadFault("its target is no URL of `http`: ask for others by `CONNECT`")
+        return OutgoingRequest(
+            head.method, url, headers, body, encoding_of(headers), chunked=chunked
+        )
+
+    async def _body(self, ends: Framing) -> bytes:
+        """The body of a request, or a little more of it than can be judged."""
+        most = self._desk.terms.largest_body + 1
+        if ends.length is not None:
+            return await self._inner.exactly(min(ends.length, most))
+        body = bytearray()
+        while len(body) < most and (size := await _chunk(self._inner)):
+            body += await self._inner.exactly(min(size, most))
+            if await self._inner.exactly(2) != b"\r\n":
+                raise HeadFault("a chunk does not end where it says")
+        if len(body) < most and await self._inner.exactly(2) != b"\r\n":
+            raise HeadFault("it has headers behind its body")
+        return bytes(body)
+
+    async def _exchange(self, head: RequestHead, request: OutgoingRequest) -> bool:
+        cleared = await self._desk.clear(request)
+        outer = await self._connected(request, cleared.addresses)
+        sent = written_request(cleared.request)
+        self._desk.meter_out(len(sent))
+        await outer.send(sent)
+        async with asyncio.timeout(ANSWER_S):
+            answer = await _answer(outer)
+        keeps = await self._answered(head, answer, outer)
+        if not keeps:
+            outer.close()
+            self._outer = None
+        return keeps
+
+    async def _connected(self, request: OutgoingRequest, addresses: tuple[str, ...]) -> DoorWire:
+        """The connection that is there, if it leads where this request may go, or a new one."""
+        origin, address = self._leads
+        wanted = origin_of(request.url)
+        if self._outer is not None:
+            if origin == wanted and address in addresses and self._outer.waits():
+                return self._outer
+            self._outer.close()
+        self._outer = await self._desk.connect(request, addresses)
+        self._leads = (wanted, self._outer.address)
+        return self._outer
+
+    async def _answered(self, head: RequestHead, answer: ResponseHead, outer: DoorWire) -> bool:
+        """Pass an answer on; says whether both connections go on after it."""
+        bodiless = head.method == "HEAD" or answer.status in BODILESS
+        ends = framing(answer.headers, answer.version)
+        keeps = (
+            head.version == answer.version == "1.1"
+            and (bodiless or ends is not None)
+            and "close" not in ",".join(values(head.headers, "connection")).lower()
+            and "close" not in ",".join(values(answer.headers, "connection")).lower()
+        )
+        framed = ends is not None and ends.chunked and not bodiless and head.version == "1.1"
+        headers = passed_on(answer.headers)
+        headers += (("Transfer-Encoding", "chunked"),) if framed else ()
+        headers += () if keeps else (("Connection", "close"),)
+        await self._inner.send(written_head(f"HTTP/1.1 {answer.status} {answer.reason}", headers))
+        meter = self._desk.meter_in
+        if bodiless:
+            return keeps
+        if ends is None or ends.length is not None:
+            await move(outer, self._inner, None if ends is None else ends.length, meter)
+        else:
+            await _chunks(outer, self._inner, framed, meter)
+        return keeps
+
+
+def origin_of(url: str) -> str:
+    """The origin of a URL that was judged, as one text."""
+    target = url_of(url)
+    return f"{target.scheme}:{target.host}:{target.port}" if isinstance(target, UrlTarget) else url
+
+
+def _authority(target: str) -> tuple[str, int]:
+    """The host and the port that `CONNECT` asks for."""
+    host, colon, port = target.rpartition(":")
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not colon or not bare or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise HeadFault("`CONNECT` takes a host, a colon and a port")
+    if set("/?@[]") & set(bare):
+        raise HeadFault("`CONNECT` takes a host, a colon and a port, and nothing else")
+    return bare, int(port)
+
+
+def written_request(request: OutgoingRequest) -> bytes:
+    """A request as it goes out: one host, one length, no headers of a connection."""
+    authority, slash, behind = request.url.partition("://")[2].partition("/")
+    if not slash:
+        authority, query, behind = authority.partition("?")
+        behind = query + behind
+    headers = [("Host", authority.rpartition("@")[2])]
+    headers += [one for one in request.headers if one[0].lower() not in OWN_HEADERS]
+    if request.body or request.chunked or values(request.headers, "content-length"):
+        headers.append(("Content-Length", str(len(request.body))))
+    head = written_head(f"{request.method} /{behind} HTTP/1.1", tuple(headers))
+    return head + request.body
+
+
+async def _answer(outer: DoorWire) -> ResponseHead:
+    """The head of the answer, without those that only announce it."""
+    while True:
+        raw = await outer.until(HEAD_END, LONGEST_HEAD)
+        if raw is None:
+            raise BrokenWire("the server has answered nothing")
+        answer = response_head(raw)
+        if answer.status == 101:
+            raise HeadFault("the server would go on in another protocol")
+        if answer.status >= 200:
+            return answer
+
+
+async def _chunk(wire: DoorWire) -> int:
+    line = await wire.until(LINE_END, LONGEST_LINE)
+    return chunk_size(b"" if line is None else line)
+
+
+async def _chunks(
+    outer: DoorWire, inner: DoorWire, framed: bool, meter: Callable[[int], Any]
+) -> None:
+    """Pass a body on that comes in chunks, as chunks or as what is in them."""
+    while True:
+        size = await _chunk(outer)
+        if framed:
+            await inner.send(b"%x\r\n" % size)
+        if not size:
+            break
+        await move(outer, inner, size, meter)
+        if await outer.exactly(2) != b"\r\n":
+            raise HeadFault("a chunk does not end where it says")
+        if framed:
+            await inner.send(b"\r\n")
+    while (line := await outer.until(LINE_END, LONGEST_HEAD)) != b"\r\n":
+        if not line:
+            raise BrokenWire("it ended in the middle")
+    if framed:
+        await inner.send(b"\r\n")
+
+
+def refusal(status: str, text: str) -> bytes:
+    """What a program reads whose request did not go through."""
+    body = f"{text}\n".encode()
+    head = (
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Length", str(len(body))),
+        ("Connection", "close"),
+        ("Via", "1.1 stanchion"),
+    )
+    return written_head(f"HTTP/1.1 {status}", head) + body

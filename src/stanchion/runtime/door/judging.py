@@ -1,0 +1,195 @@
+"""Judging: what wants to leave by the door is an `egress` event of its run, and a connection leads
+to an address that was judged for it, or is not made."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from ipaddress import ip_address
+from typing import Any, Final, NoReturn
+
+import msgspec
+
+from stanchion.guards.egress.hosts import Hosts
+from stanchion.hosts.contract.acting import go_ahead
+from stanchion.hosts.http.leaving import HTTP, Cleared, ClientTerms, hosts_are_judged, leave
+from stanchion.hosts.http.outgoing import OutgoingRequest
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import Egress
+from stanchion.kernel.findings import Finding
+from stanchion.readings.addresses import inside
+from stanchion.readings.signing_in import unwritten
+from stanchion.readings.urls import PORTS, UrlTarget, url_of
+from stanchion.runtime.answers.resolver import system
+from stanchion.runtime.door.codes import BYTES, NAMES, OWN, UNGUARDED
+from stanchion.runtime.door.names import DoorNames
+from stanchion.runtime.door.wires import DoorWire, TlsWire
+from stanchion.runtime.driving.flow import Flow
+
+CONNECT_S: Final = 10.0
+"""How long a connection to one address may take to be made."""
+
+
+class DoorTerms(msgspec.Struct, frozen=True):
+    """What may go through a door beside what guards say: the part `door` of a policy."""
+
+    hidden_names: str = ""
+    opaque: tuple[str, ...] = ()
+    most_names: int = 512
+    sent_bytes: int | None = None
+    received_bytes: int | None = None
+    largest_body: int = 1 << 20
+
+
+class Unreached(OSError):
+    """No address that was judged could be connected to."""
+
+
+class DoorDesk:
+    """Judges for one door, and connects to what was judged."""
+
+    def __init__(self, run: Any, terms: DoorTerms, tls: ssl.SSLContext | None = None) -> None:
+        self._client = ClientTerms(HTTP.on(run), max_body=terms.largest_body)
+        self._desk = run.desk
+        self.terms = terms
+        self.names = DoorNames(terms.most_names)
+        self._opaque = Hosts(terms.opaque)
+        self._tls = tls
+        self.sent = self.received = 0
+
+    @property
+    def shadow(self) -> bool:
+        """Whether the policy only tells, and nothing is refused."""
+        found: bool = self._desk.shield.policy.shadow
+        return found
+
+    @property
+    def hidden_may_pass(self) -> bool:
+        """Whether TLS may hide which host it asks for: as the policy says, or else where it names
+        no hosts."""
+        said = self.terms.hidden_names
+        return said == "allow" if said else not hosts_are_named(self._desk.shield.policy)
+
+    def opaque(self, url: str) -> bool:
+        """Whether anything may be said to a place."""
+        target = url_of(url)
+        if not isinstance(target, UrlTarget):
+            return False
+        return self._opaque.has(
+            target.host if target.literal is None else target.literal, target.port
+        )
+
+    async def clear(self, request: OutgoingRequest) -> Cleared:
+        """Have a request judged; raises `Refused` where it does not leave, or where nobody has
+        judged where it leads."""
+        target = url_of(request.url)
+        if (
+            isinstance(target, UrlTarget)
+            and target.literal is None
+            and not self.names.admits(target.host)
+        ):
+            await self.refuse(request, NAMES, target.host, self.names.most)
+        cleared = await self._client.hosted.adrive(leave(self._client, request))
+        host = target.host if isinstance(target, UrlTarget) else request.url
+        if cleared.addresses and hosts_are_judged(self._desk, self._event(request)):
+            return cleared
+        await self.refuse(request, UNGUARDED, host)
+        port = target.port if isinstance(target, UrlTarget) and target.port else 0
+        addresses = await asyncio.get_running_loop().run_in_executor(None, system, host, port)
+        return msgspec.structs.replace(cleared, addresses=tuple(addresses))
+
+    async def refuse(self, request: OutgoingRequest, code: str, *args: Any) -> None:
+        """Refuse by the door's own word, as a decision of the run: raises `Refused`. Where the
+        policy only tells, nothing is raised."""
+        if self.shadow:
+            return
+        event = self._event(request)
+        finding = Finding(Action.BLOCK, code, args, guard="kernel", hides=unwritten(event))
+        await self._client.hosted.adrive(self._refused(event, finding))
+
+    def _refused(self, event: Egress, finding: Finding) -> Flow[NoReturn]:
+        yield from go_ahead(self._desk, event, (finding,))
+        raise AssertionError("what the door refuses does not go ahead")
+
+    def _event(self, request: OutgoingRequest) -> Egress:
+        event: Egress = self._desk.event(
+            Egress, url=request.url, method=request.method, headers=request.shown()
+        )
+        return event
+
+    async def connect(self, request: OutgoingRequest, addresses: tuple[str, ...]) -> DoorWire:
+        """A connection to the first of these addresses that answers; none to this machine itself
+        by way of a public name."""
+        target = url_of(request.url)
+        port = target.port if isinstance(target, UrlTarget) and target.port is not None else 0
+        trouble: OSError = Unreached("there is no address")
+        for address in addresses:
+            made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+            made.setblocking(False)
+            try:
+                async with asyncio.timeout(CONNECT_S):
+                    await asyncio.get_running_loop().sock_connect(made, (address, port))
+            except OSError as error:
+                made.close()
+                trouble = error
+                continue
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if made.getsockname()[0] == made.getpeername()[0] and not inside(ip_address(address)):
+                made.close()
+                await self.refuse(request, OWN, address)
+                continue
+            return await self._secured(DoorWire(made, address=address), request, target)
+        raise Unreached(f"no connection: {trouble}") from trouble
+
+    async def _secured(self, wire: DoorWire, request: OutgoingRequest, target: Any) -> DoorWire:
+        """The connection with TLS where the door itself sends a request by `https`."""
+        if request.method == "CONNECT" or target.scheme != "https":
+            return wire
+        if self._tls is None:
+            self._tls = ssl.create_default_context()
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                streams = await asyncio.open_connection(
+                    sock=wire.sock, ssl=self._tls, server_hostname=target.host
+                )
+        except BaseException:
+            wire.close()
+            raise
+        return TlsWire(wire, streams)
+
+    def meter_out(self, count: int) -> None:
+        """Count what goes out."""
+        self.sent += count
+        self._bounded(self.sent, self.terms.sent_bytes, "sent")
+
+    def meter_in(self, count: int) -> None:
+        """Count what comes in."""
+        self.received += count
+        self._bounded(self.received, self.terms.received_bytes, "received")
+
+    def _bounded(self, count: int, most: int | None, done: str) -> None:
+        if most is not None and count > most and not self.shadow:
+            raise TooManyBytes(BYTES, (count, done, most))
+
+
+class TooManyBytes(Exception):
+    """More has gone through than may; holds the code and its arguments."""
+
+    def __init__(self, code: str, args: tuple[Any, ...]) -> None:
+        super().__init__(code)
+        self.code, self.about = code, args
+
+
+def hosts_are_named(policy: Any) -> bool:
+    """Whether a policy says which hosts may be reached."""
+    named = [getattr(seat.placed.guard, "allowed_hosts", None) for seat in policy.seats]
+    return any(hosts is not None for hosts in named)
+
+
+def place(host: str, port: int) -> OutgoingRequest:
+    """A connection to a host as a request: a tunnel, whatever goes through it."""
+    scheme = "http" if port == PORTS["http"] else "https"
+    shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    behind = "" if port == PORTS[scheme] else f":{port}"
+    return OutgoingRequest("CONNECT", f"{scheme}://{shown}{behind}/")
