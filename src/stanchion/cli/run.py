@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +16,7 @@ from stanchion.guards.files import Files
 from stanchion.runtime.door.door import Door
 from stanchion.runtime.door.listeners import DNS, HTTP, SOCKS, VERSION, Listeners
 from stanchion.runtime.sandbox.contained import Contained, StandingWalls
-from stanchion.runtime.sandbox.inside import Inside
+from stanchion.runtime.sandbox.inside import Inside, UnfitFolder
 from stanchion.runtime.sandbox.refused import how_to_allow
 from stanchion.runtime.sandbox.sandbox import SandboxError, WallKind
 from stanchion.runtime.standing.places import own_places
@@ -31,8 +32,12 @@ def run(args: Args) -> int:
         raise BadInput("say what to run: put the command behind `--`, as in `stanchion run -- sh`")
     if args.user is not None and (os.getuid() != 0 or args.user < 1):
         raise BadInput("`--user` is the number of a user, from 1, and only root can be another one")
+    named = getattr(args, "pass")
+    for name in named:
+        if name not in os.environ:
+            raise BadInput(f"`--pass` is `{name}`, which is not set: set it, or leave it away")
     with ExitStack() as open_now:
-        with AsBadInput(SandboxError):
+        with AsBadInput(SandboxError, UnfitFolder):
             contained = open_now.enter_context(Contained(args.user))
             shield = open_now.enter_context(args.load(args.policy, env=args.env))
             one = open_now.enter_context(shield.run(args.agent, args.task))
@@ -44,8 +49,10 @@ def run(args: Args) -> int:
             open_now.callback(door.close)
             open_now.push(contained)  # what is inside ends before the door does
             door.start()
-            given = inside.environment(os.environ, getattr(args, "pass"))
-            contained.go(words, given | door.environment())
+            try:
+                contained.go(words, inside.environment(os.environ, named) | door.environment())
+            except SandboxError as error:
+                raise BadInput(f"{error}{_where_it_is(words[0], inside)}") from None
         return contained.wait()
 
 
@@ -66,6 +73,15 @@ def _roots(policy: Any) -> Iterator[Path]:
     for seat in policy.seats:
         if isinstance(seat.placed.guard, Files):
             yield from map(Path, seat.placed.guard.root)
+
+
+def _where_it_is(program: str, inside: Inside) -> str:
+    """Where a program is that stands outside of what is shown, and what shows it."""
+    found = shutil.which(program)
+    if found is None or inside.shows(found):
+        return ""
+    folder = os.path.dirname(os.path.realpath(found))
+    return f": it is in `{folder}`: show that with `--show {folder}`, and what it needs"
 
 
 def _tell(walls: StandingWalls, require: bool) -> None:

@@ -63,6 +63,12 @@ def udp(aim: Aim, host: str, port: int) -> bool:
         return one.recv(3) == b"out"
 
 
+def sctp(aim: Aim) -> bool:
+    """Whether somebody outside takes another kind of connection."""
+    socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132).connect((aim["host"], aim["port"]))
+    return True
+
+
 def unix(name: str, kind: int = socket.SOCK_STREAM) -> bool:
     """Whether a socket with a name is reached."""
     with socket.socket(socket.AF_UNIX, kind) as one:
@@ -311,7 +317,7 @@ TRIES: dict[str, dict[str, Try]] = {
         "an echo request": lambda aim: socket.socket(2, 2, 1).sendto(
             b"\x08" + bytes(7), (aim["host"], 0)
         ),
-        "SCTP": lambda aim: socket.socket(2, 1, 132).connect((aim["host"], aim["port"])) is None,
+        "SCTP": sctp,
         "the socket of a virtual machine's host": lambda _: socket.socket(40, socket.SOCK_STREAM),
         "the kernel's ciphers, by a socket": lambda _: socket.socket(38, socket.SOCK_SEQPACKET),
         "a socket for the kernel's own protocols": lambda _: socket.socket(16, socket.SOCK_RAW, 16),

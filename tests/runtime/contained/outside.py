@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from stanchion.runtime.sandbox.contained import Contained
-from stanchion.runtime.sandbox.inside import HOME, Inside
+from stanchion.runtime.sandbox.inside import Inside
 from stanchion.runtime.sandbox.sandbox import WallKind
 
 HOSTILE = Path(__file__).with_name("hostile.py")
@@ -194,12 +194,16 @@ def main(kind: str, user: int) -> None:
         threading.Thread(target=come_in, daemon=True).start()
         os.chdir(aim["project"])
         sys.executable = SYSTEMS_PYTHON  # which any user may run
-        inside = Inside(Path.cwd(), shown=[HOSTILE], closed=[aim["state"]], kept=[aim["policy"]])
+        own: dict[str, Any] = {"closed": [aim["state"]], "kept": [aim["policy"]]}
+        # Landlock alone refuses to begin where these lie in the project.
+        given = {} if kind == WallKind.LANDLOCK else own
+        inside = Inside(Path.cwd(), shown=[HOSTILE], **given)
         contained = open_now.enter_context(Contained())
         walls = contained.build(inside, Path.cwd(), [(3128, True)], "hello", [WallKind(kind)])
         contained.line.recv(16)
-        given = inside.environment({**os.environ, "HOME": HOME})
-        contained.go([SYSTEMS_PYTHON, "-I", str(HOSTILE), json.dumps(aim)], given)
+        contained.go(
+            [SYSTEMS_PYTHON, "-I", str(HOSTILE), json.dumps(aim)], inside.environment(os.environ)
+        )
         status = contained.wait()
         found = changed(aim, base, victim)
     print(json.dumps({"walls": walls.walls, "status": status, "changed": found}), flush=True)

@@ -85,6 +85,9 @@ class Contained:
                 "bwrap": shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin") or "",
             }
             if kind is WallKind.LANDLOCK:
+                if inside.ours:
+                    reasons.append(f"{kind}: it cannot keep a command from `{inside.ours[0]}`")
+                    continue
                 ground["places"] = [*inside.places(), (WRITE, self._home(inside), "")]
             self._send(ground)
             told = self._heard()

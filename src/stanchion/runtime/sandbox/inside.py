@@ -96,11 +96,14 @@ class Inside:
     ) -> None:
         self.project = own_folder(project)
         writable = sorted({self.project, *map(own_folder, roots)})
+        closed, kept = list(closed), list(kept)
         self.writable = [str(each) for each in writable]
-        self.read = [str(each.resolve()) for each in shown]
+        self.read = [str(_there(each)) for each in shown]
         self.home = None if home is None else str(own_folder(home))
         self._closed = [one for one in {*closed, *SECRET, *_sockets()} if os.path.lexists(one)]
-        kept = {*kept, *(str(self.project / name) for name in RUNS_OUTSIDE)}
+        self.ours = [one for one in sorted({*closed, *kept}) if self._root(one)]
+        """What is Stanchion's own among what could be seen."""
+        kept += [str(self.project / name) for name in RUNS_OUTSIDE]
         self._kept = [one for one in kept if os.path.exists(one)]
 
     def places(self) -> list[Placed]:
@@ -124,24 +127,31 @@ class Inside:
         one that is a mount cannot be renamed, and so what lies over it cannot be led past."""
         found: list[Placed] = []
         for path in sorted(paths):
-            above = [one for one in (*self.writable, *self.read, *SYSTEM) if is_below(path, one)]
-            if not above:
+            root = self._root(path)
+            if not root:
                 continue
-            root = max(above, key=len)
             between = Path(path).relative_to(root).parents
             folders = [str(Path(root, one)) for one in reversed(between)][1:]
             found += [(WRITE, one, one) for one in folders if root in self.writable]
             found.append((how, path, path))
         return list(dict.fromkeys(found))
 
+    def shows(self, path: str) -> bool:
+        """Whether a file stands inside, as it does outside."""
+        return bool(self._root(os.path.realpath(path)))
+
+    def _root(self, path: str) -> str:
+        """The folder inside that a path is in; empty for none."""
+        folders = (*self.writable, *self.read, *SYSTEM)
+        return max([one for one in folders if is_below(path, one)], key=len, default="")
+
     def environment(self, outside: Mapping[str, str], passed: Iterable[str] = ()) -> dict[str, str]:
         """The variables of the run: those that tell of the terminal, and those that are named."""
         names = {*PASSED, *passed, *(name for name in outside if name.startswith("LC_"))}
-        seen = (*SYSTEM, *self.read, *self.writable)
         folders = [
             one
             for one in outside.get("PATH", "").split(":")
-            if os.path.isabs(one) and any(is_below(os.path.realpath(one), each) for each in seen)
+            if os.path.isabs(one) and self.shows(one)
         ]
         return {
             **{name: outside[name] for name in sorted(names) if name in outside},
@@ -153,6 +163,16 @@ class Inside:
         }
 
 
+class UnfitFolder(StanchionError):
+    """A folder cannot stand inside, and why."""
+
+
+def _there(path: Path) -> Path:
+    if not path.exists():
+        raise UnfitFolder(f"`{path}` is not there: name a folder or a file that is")
+    return path.resolve()
+
+
 def is_below(path: str, folder: str) -> bool:
     """Whether a path is a folder, or in it."""
     return f"{path}/".startswith(f"{folder.rstrip('/')}/")
@@ -162,7 +182,7 @@ def own_folder(folder: Path) -> Path:
     """A folder that may be written inside: not one that holds a user's home, or the system."""
     real, home = folder.resolve(), os.path.realpath(os.path.expanduser("~"))
     if not real.is_dir():
-        raise StanchionError(f"`{folder}` is no folder: name one that is there")
+        raise UnfitFolder(f"`{folder}` is no folder: name one that is there")
     if is_below(home, str(real)) or str(real) in {
         *SYSTEM,
         "/",
@@ -172,7 +192,7 @@ def own_folder(folder: Path) -> Path:
         "/var",
         "/run",
     }:
-        raise StanchionError(
+        raise UnfitFolder(
             f"`{real}` holds more than one project: go to the folder of one, or name it"
         )
     return real
