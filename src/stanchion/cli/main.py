@@ -58,6 +58,7 @@ GROUPS: Final = {
         "doctor": "find out whether a coding agent is really guarded, with its real program",
     },
     "judge": {
+        "run": "run a command that can only reach what its policy names",
         "check": "judge one event, or a stream of them, without doing anything",
         "mcp": "stand between an MCP client and its servers",
         "mcp wrap": "put the servers of an MCP client behind Stanchion",

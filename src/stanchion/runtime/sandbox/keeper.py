@@ -1,5 +1,5 @@
 """The keeper: a small process that starts commands behind walls. This file is the script that it
-is.
+is; for a contained run, it starts one command and passes on how it ends.
 
 It has one thread: so it can fork whenever it is asked to, which a process with threads cannot. It
 loads the files of `keeping` and nothing else of Stanchion, so that there is little to copy when it
@@ -22,7 +22,10 @@ def main() -> None:
         sys.modules[name] = package = type(sys)(name)
         package.__path__ = [folder]
         folder = os.path.dirname(folder)
-    from stanchion.runtime.sandbox.keeping.keep import start
+    if sys.argv[3:] == ["contain"]:
+        from stanchion.runtime.sandbox.keeping.contain import start
+    else:
+        from stanchion.runtime.sandbox.keeping.keep import start
 
     start(int(sys.argv[1]), sys.argv[2])
 

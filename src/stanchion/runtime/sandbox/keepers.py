@@ -36,19 +36,8 @@ class KeeperProcess:
             os.chown(self._base, user, user)
         told = memory_file(json.dumps(ground(self._base)).encode())
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        words = [
-            sys.executable,
-            "-I",
-            "-S",
-            str(KEEPER),
-            str(theirs.fileno()),
-            "" if user is None else str(user),
-        ]
-        self.process = subprocess.Popen(
-            words, pass_fds=[theirs.fileno()], env={}, stdin=told, cwd="/"
-        )
+        self.process = keeper_script(theirs, user, stdin=told)
         os.close(told)
-        theirs.close()
 
     @property
     def alive(self) -> bool:
@@ -84,6 +73,18 @@ class KeeperProcess:
             self.process.kill()
             self.process.wait()
         shutil.rmtree(self._base, ignore_errors=True)
+
+
+def keeper_script(
+    line: socket.socket, user: int | None, *roles: str, stdin: int | None = None
+) -> subprocess.Popen[bytes]:
+    """Start the keeper's script with one end of a line, which is its own then. It has nothing of
+    our environment, and is found outside of any folder that is ours."""
+    words = [sys.executable, "-I", "-S", str(KEEPER), str(line.fileno())]
+    words += ["" if user is None else str(user), *roles]
+    process = subprocess.Popen(words, pass_fds=[line.fileno()], env={}, stdin=stdin, cwd="/")
+    line.close()
+    return process
 
 
 def memory_file(what: bytes) -> int:

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from stanchion.runtime.sandbox.keeping.calls import PR_SET_NO_NEW_PRIVS, close_on_exec, libc, prctl
 from stanchion.runtime.sandbox.keeping.ground import (
@@ -18,7 +19,14 @@ from stanchion.runtime.sandbox.keeping.ground import (
     tell,
 )
 
-USUAL = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
+USUAL = (
+    signal.SIGPIPE,
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGCHLD,
+    signal.SIGQUIT,
+    signal.SIGXFSZ,
+)
 """Signals that mean to a command what they mean to any program."""
 MISSING = "no such program"
 
@@ -43,29 +51,27 @@ def spawned(ground: Ground, command: WalledCommand) -> tuple[int, str]:
     """Start the command from a process that is bounded already; gives it, or 0 and why it cannot be
     started. Nothing of this process is copied for it."""
     cores(ground)
-    close_on_exec()
     pipes = [(os.POSIX_SPAWN_DUP2, command.out, 1), (os.POSIX_SPAWN_DUP2, command.err, 2)]
     actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), *pipes]
-    child, why = 0, MISSING
-    for path in _candidates(ground, command):
+    found = started(command.argv, ground.env, file_actions=actions, setsid=True)
+    for one in (command.out, command.err):
+        os.close(one)
+    return found
+
+
+def started(argv: list[bytes], env: dict[str, str], **how: Any) -> tuple[int, str]:
+    """Start a program with nothing open but standard input, output and error; gives it, or 0 and
+    why it cannot be started."""
+    close_on_exec()
+    why = MISSING
+    for path in _candidates(argv, env):
         try:
-            child = os.posix_spawn(
-                path,
-                command.argv,
-                ground.env,
-                file_actions=actions,
-                setsid=True,
-                setsigmask=(),
-                setsigdef=USUAL,
-            )
-            break
+            return os.posix_spawn(path, argv, env, setsigmask=(), setsigdef=USUAL, **how), ""
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             why = error.strerror or why
-    for one in (command.out, command.err):
-        os.close(one)
-    return child, why
+    return 0, why
 
 
 def forked(
@@ -110,7 +116,7 @@ def _become(
     # The pipe closes by itself when this process is the command.
     tell(said, walls=walls)
     why = MISSING
-    for path in _candidates(ground, command):
+    for path in _candidates(command.argv, ground.env):
         try:
             os.execve(path, command.argv, ground.env)
         except (FileNotFoundError, NotADirectoryError):
@@ -121,8 +127,8 @@ def _become(
     os._exit(127)
 
 
-def _candidates(ground: Ground, command: WalledCommand) -> Iterator[bytes]:
+def _candidates(argv: list[bytes], env: dict[str, str]) -> Iterator[bytes]:
     """Where the program may be."""
-    name = command.argv[0]
-    for folder in [b""] if b"/" in name else ground.env["PATH"].encode().split(b":"):
+    name = argv[0]
+    for folder in [b""] if b"/" in name else os.fsencode(env["PATH"]).split(b":"):
         yield os.path.join(folder, name)

@@ -10,6 +10,7 @@ import resource
 import select
 import signal
 import socket
+from collections.abc import Iterable
 
 from stanchion.runtime.sandbox.keeping.become import cores, wear
 from stanchion.runtime.sandbox.keeping.calls import PR_SET_PDEATHSIG, prctl
@@ -22,7 +23,19 @@ from stanchion.runtime.sandbox.keeping.ground import (
     tell,
     tell_end,
 )
-from stanchion.runtime.sandbox.keeping.namespaces import HELD, INNER
+from stanchion.runtime.sandbox.keeping.namespaces import (
+    FOLDER,
+    FRESH,
+    HELD,
+    HIDDEN,
+    INNER,
+    LINK,
+    READ,
+    TEXT,
+    WRITE,
+    Placed,
+    readable,
+)
 from stanchion.runtime.sandbox.keeping.seccomp import among_walls
 
 CANNOT = "it cannot build its walls here"
@@ -82,11 +95,20 @@ def _become(
     for one in pipes:
         os.set_inheritable(one, True)
     say, wait = map(str, pipes)
-    how = [ground.bwrap, *walls, *_filter(steps), "--json-status-fd", say, "--block-fd", wait, "--"]
+    how = [
+        ground.bwrap,
+        *walls,
+        *filter_words(steps),
+        "--json-status-fd",
+        say,
+        "--block-fd",
+        wait,
+        "--",
+    ]
     os.execve(ground.bwrap, [*map(os.fsencode, how), *command.argv], ground.env)
 
 
-def _filter(steps: bytes) -> list[str]:
+def filter_words(steps: bytes) -> list[str]:
     """The words that tell `bwrap` to give up calls of the kernel. It reads them from a file that
     nobody else has."""
     if not steps:
@@ -97,25 +119,42 @@ def _filter(steps: bytes) -> list[str]:
     return ["--seccomp", str(file)]
 
 
+APART = [
+    "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--cap-drop", "ALL",
+    "--uid", str(INNER), "--gid", str(INNER), "--hostname", "stanchion",
+]  # fmt: skip
+
+
+def words_of(places: Iterable[Placed]) -> list[str]:
+    """The words that tell `bwrap` what stands where; its own `/dev` has what one needs."""
+    words: list[str] = []
+    for how, what, inside in places:
+        if how == TEXT:
+            file = os.memfd_create("stanchion-text", 0)
+            os.write(file, what.encode())
+            os.lseek(file, 0, os.SEEK_SET)
+            words += ["--ro-bind-data", str(file), inside]
+        elif how == HIDDEN:
+            nothing = ["--tmpfs", inside, "--remount-ro", inside]
+            words += nothing if os.path.isdir(inside) else ["--ro-bind", "/dev/null", inside]
+        else:
+            words += [*WORDS[how], *([] if how in (FRESH, FOLDER) else [what]), inside]
+    return words
+
+
+WORDS = {
+    READ: ["--ro-bind"],
+    WRITE: ["--bind"],
+    LINK: ["--symlink"],
+    FRESH: ["--tmpfs"],
+    FOLDER: ["--dir"],
+}
+
+
 def _walls(ground: Ground, write: bool) -> list[str]:
     """The words that tell `bwrap` what to show. The order counts: later mounts lie over earlier
     ones."""
-    inner = str(INNER)
-    words = [
-        "--unshare-all",
-        "--unshare-user",
-        "--disable-userns",
-        "--die-with-parent",
-        "--new-session",
-        "--cap-drop",
-        "ALL",
-    ]
-    words += ["--uid", inner, "--gid", inner, "--hostname", "stanchion"]
-    for path in ground.shown:
-        if os.path.islink(path):
-            words += ["--symlink", os.readlink(path), path]
-        elif os.path.exists(path):
-            words += ["--ro-bind", path, path]
+    words = [*APART, "--new-session", *words_of(readable(ground.shown))]
     words += ["--dev", "/dev", "--remount-ro", "/dev", "--proc", "/proc", "--remount-ro", "/proc"]
     words += ["--size", str(ground.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
     words += ["--bind" if write else "--ro-bind", ground.root, ground.root, "--remount-ro", "/"]

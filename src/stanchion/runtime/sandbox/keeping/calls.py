@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
+import socket
+import struct
 import sys
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = (
@@ -16,6 +19,8 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = (
     1 << 18,
 )
 JOIN_SESSION_KEYRING = 1
+PR_CAPBSET_DROP, LAST_CAPABILITY, CAPABILITIES = 24, 63, 0x20080522
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 MNT_DETACH, AT_RECURSIVE, CLOSE_RANGE_CLOEXEC = 2, 0x8000, 4
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = (
@@ -62,6 +67,21 @@ def harden(path: str, writes: bool, below: bool = True, device: bool = False) ->
     size = ctypes.sizeof(wanted)
     done = libc.syscall(SYS_MOUNT_SETATTR, -100, path.encode(), flags, ctypes.byref(wanted), size)
     checked(done, f"mount_setattr {path}")
+
+
+def drop_capabilities() -> None:
+    """Give up every right of root's, for good; whoever is root keeps what files give their
+    owner."""
+    for number in range(LAST_CAPABILITY + 1):
+        libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
+    header = struct.pack("Ii", CAPABILITIES, 0)
+    checked(libc.capset(header, bytes(24)), "capset")
+
+
+def raise_loopback() -> None:
+    """Have the loopback of this process's network be up."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
 
 
 def leave_keys() -> None:
@@ -112,14 +132,15 @@ def version() -> int:
     return max(found, 0)
 
 
-def fence(rights: list[tuple[str, int]]) -> int:
-    """Give up everything but some rights below some paths; gives Landlock's version, 0 where there
-    is none. Whoever does this has given up new privileges before."""
+def fence(rights: list[tuple[str, int]], tcp: int = TCP) -> int:
+    """Give up everything but some rights below some paths, and TCP, unless there is none to give
+    up; gives Landlock's version, 0 where there is none. Whoever does this has given up new
+    privileges before."""
     abi = version()
     if not abi:
         return 0
     every = (1 << BY_ABI[min(abi, len(BY_ABI) - 1)]) - 1
-    handled = [every, TCP if abi >= TCP_SINCE else 0, SCOPES if abi >= SCOPES_SINCE else 0]
+    handled = [every, tcp if abi >= TCP_SINCE else 0, SCOPES if abi >= SCOPES_SINCE else 0]
     size = 24 if abi >= SCOPES_SINCE else 16 if abi >= TCP_SINCE else 8
     rules = checked(libc.syscall(SYS_CREATE, (ctypes.c_uint64 * 3)(*handled), size, 0), "landlock")
     for path, wanted in rights:

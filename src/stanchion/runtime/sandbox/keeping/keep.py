@@ -9,7 +9,6 @@ keeper        waits for requests; when its owner is gone, everything ends
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import select
@@ -20,11 +19,8 @@ from typing import Any, NamedTuple
 
 from stanchion.runtime.sandbox.keeping import alone, bubblewrap, namespaces
 from stanchion.runtime.sandbox.keeping.calls import (
-    MACHINE,
     PR_SET_DUMPABLE,
-    SYS_CLONE,
     leave_keys,
-    libc,
     prctl,
 )
 from stanchion.runtime.sandbox.keeping.ground import (
@@ -35,7 +31,7 @@ from stanchion.runtime.sandbox.keeping.ground import (
     ground_of,
     tell,
 )
-from stanchion.runtime.sandbox.keeping.namespaces import ALL, mold
+from stanchion.runtime.sandbox.keeping.namespaces import forked_apart, mold
 from stanchion.runtime.sandbox.keeping.seccomp import among_walls, filter_alone
 
 
@@ -198,7 +194,7 @@ class RequestKeeper:
         """The process that stands by: it is made, where there is none."""
         if self._next is None:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            pid = _forked(self._ground.kind == "namespaces")
+            pid = forked_apart() if self._ground.kind == "namespaces" else os.fork()
             if not pid:
                 for one in (ours, self._line):
                     one.close()
@@ -232,17 +228,6 @@ class RequestKeeper:
                     del self._running[name]
                 if self._next is not None and self._next.pid == ended:
                     self._forget()
-
-
-def _forked(apart: bool) -> int:
-    """A fork, into new namespaces at once: one process less than to fork, enter them and fork
-    again."""
-    if not apart:
-        return os.fork()
-    pid = libc.syscall(SYS_CLONE[MACHINE], ALL | signal.SIGCHLD, 0, 0, 0, 0)
-    if pid < 0:
-        raise OSError(f"unshare: {os.strerror(ctypes.get_errno())}")
-    return int(pid)
 
 
 def _molded(ground: Ground) -> str:

@@ -7,6 +7,8 @@ import contextlib
 import os
 import signal
 import socket
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from stanchion.runtime.sandbox.keeping.become import bounded, spawned
 from stanchion.runtime.sandbox.keeping.calls import (
@@ -23,6 +25,7 @@ from stanchion.runtime.sandbox.keeping.calls import (
     MS_REC,
     PR_SET_PDEATHSIG,
     READS,
+    SYS_CLONE,
     SYS_PIVOT_ROOT,
     checked,
     fence,
@@ -68,11 +71,18 @@ HELD = [
 ]
 
 
+def forked_apart() -> int:
+    """A fork, into new namespaces at once: one process less than to fork, enter them and fork
+    again."""
+    pid = libc.syscall(SYS_CLONE[MACHINE], ALL | signal.SIGCHLD, 0, 0, 0, 0)
+    return checked(pid, "unshare")
+
+
 def mold(ground: Ground) -> None:
     """Have this process live in a root in which there is nothing but what is shown. Whoever is
     forked from it has the same, and builds only what is not to be shared."""
     checked(libc.unshare(CLONE_NEWUSER | CLONE_NEWNS), "unshare")
-    _mapped(ground.user, ground.group)
+    mapped(ground.user, ground.group)
     _build(ground)
 
 
@@ -81,7 +91,7 @@ def stand(ground: Ground, write: bool, line: socket.socket) -> None:
     when it ends, all of them end. What binds the command binds this process, too: then nothing is
     left to do when the command is known."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    _mapped(INNER, INNER)
+    mapped(INNER, INNER)
     with contextlib.suppress(OSError):
         written("/proc/sys/user/max_user_namespaces", "0")
     _furnish(ground, write)
@@ -110,7 +120,8 @@ def ended(child: int) -> int:
     return found
 
 
-def _mapped(user: int, group: int) -> None:
+def mapped(user: int, group: int) -> None:
+    """Be somebody inside: whoever is this outside."""
     written("/proc/self/setgroups", "deny")
     written("/proc/self/uid_map", f"{INNER} {user} 1")
     written("/proc/self/gid_map", f"{INNER} {group} 1")
@@ -128,32 +139,108 @@ def _fenced(ground: Ground, write: bool) -> list[str]:
 
 
 def _build(ground: Ground) -> None:
-    base, root = ground.base, ground.root
+    lay(
+        ground.base,
+        [
+            *readable(ground.shown),
+            *((DEVICE, f"/dev/{name}", f"/dev/{name}") for name in DEVICES),
+            (LINK, "/proc/self/fd", "/dev/fd"),
+            (FOLDER, "", "/tmp"),
+            (WRITE, ground.root, ground.root),
+        ],
+    )
+    enter(ground.base)
+
+
+Placed = tuple[str, str, str]
+"""How something stands inside, what it is, and where it stands."""
+READ, WRITE, DEVICE, LINK, TEXT, FRESH, FOLDER, HIDDEN = (
+    "read", "write", "device", "link", "text", "fresh", "folder", "hidden",
+)  # fmt: skip
+"""Mounted to be read, to be written, or as a device; a link; a file with this text; a file system
+of its own with these options; a folder; or nothing, in the place of what is there."""
+
+
+def readable(paths: Iterable[str]) -> list[Placed]:
+    """What is there of some paths, to be read; links stay links."""
+    return [
+        (LINK, os.readlink(path), path) if os.path.islink(path) else (READ, path, path)
+        for path in paths
+        if os.path.lexists(path)
+    ]
+
+
+def lay(base: str, places: Iterable[Placed]) -> None:
+    """Begin a new root at a folder, and put into it what is named; later ones lie over earlier
+    ones."""
+    # By handles: a path may lie below what was mounted since.
+    held: list[tuple[str, Any, str]] = [
+        (how, os.open(what, os.O_PATH | os.O_CLOEXEC) if how in MOUNTED else what, base + inside)
+        for how, what, inside in places
+    ]
     mount("", "/", "", MS_REC | MS_PRIVATE)
-    hold = os.open(root, os.O_PATH | os.O_CLOEXEC)
-    mount("tmpfs", base, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
-    for path in ground.shown:
-        if os.path.islink(path):
-            os.makedirs(os.path.dirname(base + path), 0o755, exist_ok=True)
-            os.symlink(os.readlink(path), base + path)
-        elif os.path.exists(path):
-            _show(path, base + path)
-    for device in DEVICES:
-        _show(f"/dev/{device}", f"{base}/dev/{device}", device=True)
-    os.symlink("/proc/self/fd", f"{base}/dev/fd")
-    os.makedirs(f"{base}/tmp", exist_ok=True)
+    mount("tmpfs", base, "tmpfs", MS_NOSUID | MS_NODEV, "size=4m,mode=755")
+    for how, what, inside in held:
+        PUT[how](what, inside)
+        if how in MOUNTED:
+            harden(inside, writes=how != READ, device=how == DEVICE)
+            os.close(what)
     os.makedirs(f"{base}/proc", exist_ok=True)
     mount("/proc", f"{base}/proc", "", MS_BIND | MS_REC)
-    # By its handle: the path may lie below what was mounted since.
-    os.makedirs(base + root, 0o755, exist_ok=True)
-    mount(f"/proc/self/fd/{hold}", base + root, "", MS_BIND | MS_REC)
-    harden(base + root, writes=True)
-    os.close(hold)
+
+
+def enter(base: str) -> None:
+    """Have the new root be the only one."""
     os.chdir(base)
     checked(libc.syscall(SYS_PIVOT_ROOT[MACHINE], b".", b"."), "pivot_root")
     checked(libc.umount2(b".", MNT_DETACH), "umount")
     harden("/", writes=False, below=False)
     os.chdir("/")
+
+
+def _mounted(held: int, inside: str) -> None:
+    source = f"/proc/self/fd/{held}"
+    if os.path.isdir(source):
+        os.makedirs(inside, 0o755, exist_ok=True)
+    elif not os.path.lexists(inside):
+        _written("", inside)
+    mount(source, inside, "", MS_BIND | MS_REC)
+
+
+def _written(text: str, inside: str) -> None:
+    os.makedirs(os.path.dirname(inside), 0o755, exist_ok=True)
+    file = os.open(inside, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644)
+    os.write(file, text.encode())
+    os.close(file)
+
+
+def _linked(target: str, inside: str) -> None:
+    os.makedirs(os.path.dirname(inside), 0o755, exist_ok=True)
+    os.symlink(target, inside)
+
+
+def _fresh(options: str, inside: str) -> None:
+    os.makedirs(inside, 0o755, exist_ok=True)
+    kind, _, data = options.partition(" ")
+    mount(kind, inside, kind, MS_NOSUID | (MS_NODEV if kind == "tmpfs" else 0), data)
+
+
+def _hidden(_: str, inside: str) -> None:
+    if os.path.isdir(inside):
+        mount("tmpfs", inside, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=555")
+    elif os.path.lexists(inside):
+        mount("/dev/null", inside, "", MS_BIND)
+
+
+MOUNTED = (READ, WRITE, DEVICE)
+PUT: dict[str, Callable[[Any, str], None]] = {
+    **dict.fromkeys(MOUNTED, _mounted),
+    LINK: _linked,
+    TEXT: _written,
+    FRESH: _fresh,
+    FOLDER: lambda _, inside: os.makedirs(inside, exist_ok=True),
+    HIDDEN: _hidden,
+}
 
 
 def _furnish(ground: Ground, write: bool) -> None:
@@ -172,6 +259,13 @@ def _furnish(ground: Ground, write: bool) -> None:
         os.close(hold)
     if not write:
         harden(ground.root, writes=False)
+    own_processes()
+    os.chdir(ground.root)
+
+
+def own_processes() -> bool:
+    """Have `/proc` tell of the processes of these namespaces alone; false where it tells
+    nothing."""
     try:
         mount("proc", "/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
     except (
@@ -184,14 +278,5 @@ def _furnish(ground: Ground, write: bool) -> None:
             MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
             "size=4k,mode=555",
         )
-    os.chdir(ground.root)
-
-
-def _show(source: str, inside: str, device: bool = False) -> None:
-    """Show a file or a folder inside, to be read; a device may be written to."""
-    folder = os.path.isdir(source)
-    os.makedirs(inside if folder else os.path.dirname(inside), 0o755, exist_ok=True)
-    if not folder:
-        os.close(os.open(inside, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
-    mount(source, inside, "", MS_BIND | MS_REC)
-    harden(inside, writes=device, device=device)
+        return False
+    return True

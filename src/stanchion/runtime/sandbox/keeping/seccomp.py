@@ -17,30 +17,39 @@ LOAD, AND, EQUAL, ABOVE, ANY_BIT, ANSWER = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 NUMBER, MACHINE_AT, FIRST, SECOND, THIRD, FOURTH = 0, 4, 16, 24, 32, 40
 """Where the kernel puts the number of a call, the machine, and the arguments."""
 ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x50001, 0x50026
+EAFNOSUPPORT = 0x50061
 CLONE_NEW = 0x7E020000 | 0x80
 """Every kind of namespace."""
 SET_ID = 0o6000
 """Have a program run as its owner, or as its group."""
 MAKES = 0o100 | 0o20000000
 """`O_CREAT`, and the bit of `O_TMPFILE` that is its own: only then a mode is read."""
+SOCKET, FAMILIES, NETLINK = (41, 198), (1, 2, 10), 16
+"""The families of sockets that end at a network of one's own, and that of questions about it."""
+IOCTL, TIOCSTI, TIOCLINUX = (16, 29), 0x5412, 0x541C
+"""What types into the terminal, for whoever reads from it next."""
 AF_UNIX, SOCK_TYPE, SOCK_STREAM, SOCK_SEQPACKET = 1, 0xF, 1, 5
 
 Numbers = dict[str, tuple[int, int]]
 """Name of a call → its number on x86_64 and on aarch64; 0 where there is none."""
 
-EVERYWHERE: Numbers = {
-    "socket": (41, 198),
+REACHING: Numbers = {
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
-    "shmget": (29, 194), "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186),
-    "mq_open": (240, 180), "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    "memfd_secret": (447, 447), "syslog": (103, 116),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "unshare": (272, 97),
     "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsmount": (432, 432),
     "mount_setattr": (442, 442), "bpf": (321, 280), "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
 }  # fmt: skip
-"""Sockets of every kind, and what does their work without them; memory that no limit counts; keys;
-namespaces and mounts; and what reaches far into the kernel."""
+"""What does the work of sockets without them; the kernel's log; keys; namespaces and mounts; and
+what reaches far into the kernel."""
+EVERYWHERE: Numbers = REACHING | {
+    "socket": (41, 198), "memfd_create": (319, 279), "mq_open": (240, 180),
+    "shmget": (29, 194), "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186),
+}  # fmt: skip
+"""And what a command without a network and within limits has no use for: sockets of every kind,
+memory that no limit counts."""
 ALONE: Numbers = {
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "kcmp": (312, 272), "pidfd_getfd": (438, 438), "process_madvise": (440, 440),
@@ -97,7 +106,15 @@ def filtered(steps: bytes) -> None:
 def among_walls() -> bytes:
     """The filter for commands that other walls stand round, too; empty where the numbers of calls
     are not known."""
-    return _packed(_refused(EVERYWHERE) + _arguments()) if MACHINE in ARCH else b""
+    return _packed(_refused(EVERYWHERE) + _arguments() + _pairs()) if MACHINE in ARCH else b""
+
+
+@cache
+def of_contained() -> bytes:
+    """The filter for a contained run, whose network is its own, and who has our terminal; empty
+    where the numbers of calls are not known."""
+    steps = _refused(REACHING) + _arguments() + _sockets() + _terminal()
+    return _packed(steps) if MACHINE in ARCH else b""
 
 
 @cache
@@ -105,7 +122,8 @@ def filter_alone(write: bool) -> bytes:
     """The filter for commands that Landlock alone stands round."""
     if MACHINE not in ARCH:
         raise OSError(f"there is no filter for calls of the kernel on `{MACHINE}`")
-    steps = _refused({**EVERYWHERE, **ALONE, **({} if write else OPENED)}) + _arguments()
+    steps = _refused({**EVERYWHERE, **ALONE, **({} if write else OPENED)})
+    steps += [*_arguments(), *_pairs()]
     steps += [*_none(PRLIMIT, FIRST), *_none(AFFINITY, FIRST)]  # of this process alone
     steps += (
         _none(UTIMENSAT, SECOND) if write else _each([_here(UTIMENSAT)], EPERM)
@@ -138,14 +156,13 @@ def _refused(calls: Numbers) -> list[Step]:
 
 
 def _arguments() -> list[Step]:
-    """What is refused by its arguments: namespaces, programs that run as their owner, and pairs of
-    sockets from which others can be reached."""
+    """What is refused by its arguments: namespaces, and programs that run as their owner."""
     steps = _bits(CLONE, (FIRST, CLONE_NEW))
     for numbers, mode in MODES:
         steps += _bits(numbers, (mode, SET_ID))
     for numbers, flags, mode in OPENS:
         steps += _bits(numbers, (flags, MAKES), (mode, SET_ID))
-    return steps + _pairs()
+    return steps
 
 
 def _each(numbers: Iterable[int], answer: int) -> list[Step]:
@@ -168,6 +185,19 @@ def _pairs() -> list[Step]:
     kind: list[Step] = [(LOAD, 0, 0, SECOND), (AND, 0, 0, SOCK_TYPE), (EQUAL, 1, 0, SOCK_STREAM)]
     kind += [(EQUAL, 0, 1, SOCK_SEQPACKET), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, EPERM)]
     return [(EQUAL, 0, 8, _here(SOCKETPAIR)), (LOAD, 0, 0, FIRST), (EQUAL, 0, 5, AF_UNIX), *kind]
+
+
+def _sockets() -> list[Step]:
+    """Allow sockets of some families alone: others pass a network of one's own by."""
+    known = [step for one in FAMILIES for step in ((EQUAL, 0, 1, one), (ANSWER, 0, 0, ALLOW))]
+    routes: list[Step] = [(EQUAL, 0, 3, NETLINK), (LOAD, 0, 0, THIRD), (EQUAL, 0, 1, 0)]
+    steps = [(LOAD, 0, 0, FIRST), *known, *routes, (ANSWER, 0, 0, ALLOW)]
+    return [(EQUAL, 0, len(steps) + 1, _here(SOCKET)), *steps, (ANSWER, 0, 0, EAFNOSUPPORT)]
+
+
+def _terminal() -> list[Step]:
+    steps = [(LOAD, 0, 0, SECOND), *_each((TIOCSTI, TIOCLINUX), EPERM), (ANSWER, 0, 0, ALLOW)]
+    return [(EQUAL, 0, len(steps), _here(IOCTL)), *steps]
 
 
 def _none(numbers: tuple[int, int], argument: int) -> list[Step]:

@@ -1,0 +1,141 @@
+"""`stanchion run`: run a command that can only reach what its policy names."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.cli.command import Args, AsBadInput, BadInput, DeclaredCommand, option, word_of
+from stanchion.cli.terminal import note, visible
+from stanchion.guards.files import Files
+from stanchion.runtime.door.door import Door
+from stanchion.runtime.door.listeners import DNS, HTTP, SOCKS, VERSION, Listeners
+from stanchion.runtime.sandbox.contained import Contained, StandingWalls
+from stanchion.runtime.sandbox.inside import Inside, UnfitFolder
+from stanchion.runtime.sandbox.refused import how_to_allow
+from stanchion.runtime.sandbox.sandbox import SandboxError, WallKind
+from stanchion.runtime.standing.places import own_places
+
+PORTS: Final = ((HTTP, True), (SOCKS, True), (DNS, False), (DNS, True))
+"""Where the door listens inside, and whether for streams; in the order of `Listeners`."""
+
+
+def run(args: Args) -> int:
+    """Run the command to its end, and give its exit status."""
+    words = args.words[1:]
+    if not words or args.words[0] != "--":
+        raise BadInput("say what to run: put the command behind `--`, as in `stanchion run -- sh`")
+    if args.user is not None and (os.getuid() != 0 or args.user < 1):
+        raise BadInput("`--user` is the number of a user, from 1, and only root can be another one")
+    named = getattr(args, "pass")
+    for name in named:
+        if name not in os.environ:
+            raise BadInput(f"`--pass` is `{name}`, which is not set: set it, or leave it away")
+    with ExitStack() as open_now:
+        with AsBadInput(SandboxError, UnfitFolder):
+            contained = open_now.enter_context(Contained(args.user))
+            shield = open_now.enter_context(args.load(args.policy, env=args.env))
+            one = open_now.enter_context(shield.run(args.agent, args.task))
+            inside = _inside(args, shield)
+            kinds = tuple(WallKind) if args.walls is None else (WallKind(args.walls),)
+            walls = contained.build(inside, Path.cwd(), PORTS, VERSION.decode(), kinds)
+            _tell(walls, args.require)
+            door = Door(one, Listeners.received(contained.line))
+            open_now.callback(door.close)
+            open_now.push(contained)  # what is inside ends before the door does
+            door.start()
+            try:
+                contained.go(words, inside.environment(os.environ, named) | door.environment())
+            except SandboxError as error:
+                raise BadInput(f"{error}{_where_it_is(words[0], inside)}") from None
+        return contained.wait()
+
+
+def _inside(args: Args, shield: Any) -> Inside:
+    own = own_places(shield.store, shield.journal, shield.policy.files, os.environ)
+    return Inside(
+        Path.cwd(),
+        _roots(shield.policy),
+        map(Path, args.show),
+        None if args.home is None else Path(args.home),
+        own.closed,
+        own.policies,
+    )
+
+
+def _roots(policy: Any) -> Iterator[Path]:
+    """The folders that the policy names as the run's own."""
+    for seat in policy.seats:
+        if isinstance(seat.placed.guard, Files):
+            yield from map(Path, seat.placed.guard.root)
+
+
+def _where_it_is(program: str, inside: Inside) -> str:
+    """Where a program is that stands outside of what is shown, and what shows it."""
+    found = shutil.which(program)
+    if found is None or inside.shows(found):
+        return ""
+    folder = os.path.dirname(os.path.realpath(found))
+    return f": it is in `{folder}`: show that with `--show {folder}`, and what it needs"
+
+
+def _tell(walls: StandingWalls, require: bool) -> None:
+    """Say which walls stand; raises `BadInput` where one does not that is required."""
+    for reason in walls.reasons:
+        note(visible(f"{reason}{how_to_allow(reason)}"))
+    if not walls.missing:
+        note(f"contained: walls of {walls.kind}, and one door to the network")
+        return
+    missing = ", ".join(walls.missing)
+    if require:
+        raise BadInput(f"nothing ran: walls of {walls.kind} do not hold {missing}")
+    held = ", ".join(walls.walls)
+    note(f"not contained: walls of {walls.kind} hold {held}; nothing holds {missing}")
+
+
+RUN_COMMAND: Final = DeclaredCommand(
+    usage="stanchion run [options] -- COMMAND [ARGUMENT ...]",
+    description="""\
+Run a command, with everything that it starts, behind walls: it sees the current folder, what
+the policy's `root` names and the programs of the system, and no other files, processes or
+sockets. One door leads to the network, and the policy judges what goes through it. Needs
+Linux.""",
+    epilog="""\
+examples:
+  stanchion run -- make test
+  stanchion run --policy policy.yaml --require -- npm install
+  stanchion run --policy policy.yaml --home ~/agent-home -- claude
+
+The command has the terminal, and a home that is empty and goes with it. It has no variables
+of yours but those that tell of the terminal. When this process ends, everything inside does.
+
+exit status: that of the command; 128 and the signal's number, if a signal ended it; and
+  2  it was not started: the message says why""",
+    options=(
+        option("words -- COMMAND", "what to run", nargs=argparse.REMAINDER),
+        option(
+            "--policy POLICY",
+            "a policy file, or a pack (default: coding-agent)",
+            default="coding-agent",
+        ),
+        option("--env NAME", "an environment of the policy"),
+        option("--agent NAME", "the agent's name in the policy", default=""),
+        option("--task NAME", "the task's name in the policy", default=""),
+        option("--require", "refuse to run where a wall does not stand"),
+        option(
+            "--walls KIND",
+            "this kind of walls, not the strongest",
+            type=word_of("--walls", WallKind),
+        ),
+        option("--home DIR", "a home that is kept, instead of an empty one"),
+        option("--show DIR", "a folder or a file to be read inside", action="append", default=[]),
+        option("--pass NAME", "a variable of yours that it gets", action="append", default=[]),
+        option("--user UID", "run as this user (a number); only root can", type=int),
+    ),
+    work=run,
+)

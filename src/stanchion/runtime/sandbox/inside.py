@@ -1,0 +1,209 @@
+"""What a contained run sees: which files stand inside, and which variables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from stanchion.kernel.shown import StanchionError
+from stanchion.runtime.sandbox.keeping.calls import DEVICES
+from stanchion.runtime.sandbox.keeping.namespaces import (
+    DEVICE,
+    FRESH,
+    HIDDEN,
+    INNER,
+    LINK,
+    READ,
+    TEXT,
+    WRITE,
+    Placed,
+    readable,
+)
+
+HOME: Final = "/home/agent"
+SYSTEM: Final = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
+    *(
+        f"/etc/{name}"
+        for name in (
+            "alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "chromium",
+            "crypto-policies", "debian_version", "fonts", "gai.conf", "host.conf", "inputrc",
+            "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.conf", "localtime",
+            "login.defs", "lsb-release", "magic", "mime.types", "nanorc", "os-release", "perl",
+            "pki", "profile", "profile.d", "protocols", "services", "shells", "ssl", "terminfo",
+            "timezone", "vim", "zsh",
+        )
+    ),
+)  # fmt: skip
+"""What is read of the system: programs, libraries, and settings that hold nothing of a user."""
+SECRET: Final = ("/etc/ssl/private", "/etc/pki/tls/private", "/usr/local/etc/ssl/private")
+"""What is in it and is not for everybody."""
+TEXTS: Final = {
+    "/etc/passwd": (
+        f"agent:x:{INNER}:{INNER}::{HOME}:/bin/sh\n"
+        "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n"
+    ),
+    "/etc/group": f"agent:x:{INNER}:\nnogroup:x:65534:\n",
+    "/etc/hosts": "127.0.0.1 localhost stanchion\n::1 localhost\n",
+    "/etc/resolv.conf": "nameserver 127.0.0.1\n",
+    "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+}
+FRESH_FOLDERS: Final = {
+    "/tmp": "tmpfs mode=1777",
+    "/var/tmp": "tmpfs mode=1777",
+    "/run": "tmpfs mode=755,size=1m",
+    "/dev/shm": "tmpfs mode=1777",
+    "/dev/pts": "devpts newinstance,ptmxmode=0666,mode=620",
+}
+LINKS: Final = {
+    "/dev/fd": "/proc/self/fd",
+    "/dev/stdin": "/proc/self/fd/0",
+    "/dev/stdout": "/proc/self/fd/1",
+    "/dev/stderr": "/proc/self/fd/2",
+    "/dev/ptmx": "pts/ptmx",
+    "/var/run": "/run",
+}
+RUNS_OUTSIDE: Final = (
+    ".git/hooks", ".git/config", ".claude/settings.json", ".claude/settings.local.json",
+    ".codex/config.toml", ".codex/hooks.json", ".mcp.json", ".vscode/settings.json",
+    ".vscode/tasks.json", ".envrc",
+)  # fmt: skip
+"""What programs outside run without being asked, when they work in the project: it can be read,
+where it is there when the run begins."""
+PASSED: Final = (
+    "TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLUMNS",
+    "LINES", "EDITOR", "VISUAL", "PAGER", "CI",
+)  # fmt: skip
+"""Variables that say nothing but how the terminal is, and how one likes it; and `LC_*`."""
+PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class Inside:
+    """The files of a contained run: the system to be read; the project, the roots and a home to be
+    written; `shown` to be read. What is `closed` is not seen, and what is `kept` is not written,
+    wherever it lies; neither are other programs' sockets."""
+
+    def __init__(
+        self,
+        project: Path,
+        roots: Iterable[Path] = (),
+        shown: Iterable[Path] = (),
+        home: Path | None = None,
+        closed: Iterable[str] = (),
+        kept: Iterable[str] = (),
+    ) -> None:
+        self.project = own_folder(project)
+        writable = sorted({self.project, *map(own_folder, roots)})
+        closed, kept = list(closed), list(kept)
+        self.writable = [str(each) for each in writable]
+        self.read = [str(_there(each)) for each in shown]
+        self.home = None if home is None else str(own_folder(home))
+        self._closed = [one for one in {*closed, *SECRET, *_sockets()} if os.path.lexists(one)]
+        self.ours = [one for one in sorted({*closed, *kept}) if self._root(one)]
+        """What is Stanchion's own among what could be seen."""
+        kept += [str(self.project / name) for name in RUNS_OUTSIDE]
+        self._kept = [one for one in kept if os.path.exists(one)]
+
+    def places(self) -> list[Placed]:
+        """What stands inside, in the order in which it is put there."""
+        home = (FRESH, "tmpfs mode=755", HOME) if self.home is None else (WRITE, self.home, HOME)
+        return [
+            *readable(SYSTEM),
+            *((TEXT, text, path) for path, text in TEXTS.items()),
+            *((DEVICE, f"/dev/{name}", f"/dev/{name}") for name in (*DEVICES, "tty")),
+            *((FRESH, options, path) for path, options in FRESH_FOLDERS.items()),
+            *((LINK, target, path) for path, target in LINKS.items()),
+            home,
+            *((READ, path, path) for path in self.read),
+            *((WRITE, path, path) for path in self.writable),
+            *self._guarded(self._kept, READ),
+            *self._guarded(self._closed, HIDDEN),
+        ]
+
+    def _guarded(self, paths: Iterable[str], how: str) -> list[Placed]:
+        """Put something over paths that could be seen. The folders that they are in become mounts:
+        one that is a mount cannot be renamed, and so what lies over it cannot be led past."""
+        found: list[Placed] = []
+        for path in sorted(paths):
+            root = self._root(path)
+            if not root:
+                continue
+            between = Path(path).relative_to(root).parents
+            folders = [str(Path(root, one)) for one in reversed(between)][1:]
+            found += [(WRITE, one, one) for one in folders if root in self.writable]
+            found.append((how, path, path))
+        return list(dict.fromkeys(found))
+
+    def shows(self, path: str) -> bool:
+        """Whether a file stands inside, as it does outside."""
+        return bool(self._root(os.path.realpath(path)))
+
+    def _root(self, path: str) -> str:
+        """The folder inside that a path is in; empty for none."""
+        folders = (*self.writable, *self.read, *SYSTEM)
+        return max([one for one in folders if is_below(path, one)], key=len, default="")
+
+    def environment(self, outside: Mapping[str, str], passed: Iterable[str] = ()) -> dict[str, str]:
+        """The variables of the run: those that tell of the terminal, and those that are named."""
+        names = {*PASSED, *passed, *(name for name in outside if name.startswith("LC_"))}
+        folders = [
+            one
+            for one in outside.get("PATH", "").split(":")
+            if os.path.isabs(one) and self.shows(one)
+        ]
+        return {
+            **{name: outside[name] for name in sorted(names) if name in outside},
+            "PATH": ":".join(dict.fromkeys([*folders, *PATH.split(":")])),
+            "HOME": HOME,
+            "USER": "agent",
+            "LOGNAME": "agent",
+            "TMPDIR": "/tmp",
+        }
+
+
+class UnfitFolder(StanchionError):
+    """A folder cannot stand inside, and why."""
+
+
+def _there(path: Path) -> Path:
+    if not path.exists():
+        raise UnfitFolder(f"`{path}` is not there: name a folder or a file that is")
+    return path.resolve()
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or in it."""
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def own_folder(folder: Path) -> Path:
+    """A folder that may be written inside: not one that holds a user's home, or the system."""
+    real, home = folder.resolve(), os.path.realpath(os.path.expanduser("~"))
+    if not real.is_dir():
+        raise UnfitFolder(f"`{folder}` is no folder: name one that is there")
+    if is_below(home, str(real)) or str(real) in {
+        *SYSTEM,
+        "/",
+        "/etc",
+        "/home",
+        "/root",
+        "/var",
+        "/run",
+    }:
+        raise UnfitFolder(
+            f"`{real}` holds more than one project: go to the folder of one, or name it"
+        )
+    return real
+
+
+def _sockets() -> list[str]:
+    """Where sockets of programs outside stand: who reaches the file reaches the program, whatever
+    network it is in."""
+    try:
+        with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
+            names = [line.split(maxsplit=7)[7:] for line in file]
+    except OSError:
+        return []
+    return [name[0].rstrip("\n") for name in names if name and name[0].startswith("/")]
