@@ -454,7 +454,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The user's own addresses and accounts: a call may always act on them."""
     envelope: dict[str, Any] | None = None
     """The settings of the envelope round games that are played in runs of this policy."""
-    timezone: str = UTC
+    timezone: str = "UTC"
     """The time zone whose hours, days and months budgets with a `window` count in, such as
     `Europe/Berlin`."""
 
