@@ -21,6 +21,10 @@ def complaints(event: dict[str, Any], driver: Driver = "sync", **case: Any) -> t
     return run_case(table.cases[0], driver=driver).complaints
 
 
+DETERMINED = "; determined by `tool-denylist` (tool.denied): tool `rm` is on the denylist"
+"""How a complaint ends: with the finding that determined what came."""
+
+
 @pytest.mark.parametrize("driver", ["sync", "async"])
 @pytest.mark.parametrize(
     ("expect", "complaint"),
@@ -49,7 +53,8 @@ def complaints(event: dict[str, Any], driver: Driver = "sync", **case: Any) -> t
     ],
 )
 def test_every_expectation_can_fail(expect: dict[str, Any], complaint: str, driver: Driver) -> None:
-    assert complaints({**RM, "expect": expect}, driver) == (complaint,)
+    why = "" if "error" in expect else DETERMINED
+    assert complaints({**RM, "expect": expect}, driver) == (complaint + why,)
 
 
 def test_what_is_as_expected_is_not_complained_about() -> None:
@@ -69,7 +74,8 @@ def test_what_is_as_expected_is_not_complained_about() -> None:
 
 
 def test_an_event_without_an_expectation_must_go_ahead() -> None:
-    assert complaints(RM) == ("event 1 (tool_call): proceeds is `False`, expected `True`",)
+    complaint = f"event 1 (tool_call): proceeds is `False`, expected `True`{DETERMINED}"
+    assert complaints(RM) == (complaint,)
     assert complaints({**RM, "tool": "ls"}) == ()
 
 

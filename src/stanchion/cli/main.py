@@ -51,6 +51,7 @@ GROUPS: Final = {
         "policy": "show a policy in effect, compare two, list the shipped ones",
         "policy lint": "find mistakes in a policy, and what is probably not intended",
         "policy schema": "write the JSON Schema of policy files, for editors",
+        "test": "play the cases beside your policies, and say what none of them notices",
     },
     "guard coding agents": {
         "install": "have Claude Code or Codex call Stanchion before it does anything",
@@ -122,7 +123,7 @@ PLACES: Final = {
 }
 """The modules of commands that have none of their name; each is loaded when it is asked for."""
 
-ADDED: Final = {"lab": "lab"}
+ADDED: Final = {"lab": "lab", "test": "lab"}
 """The commands that another distribution brings, each with the extra that pulls it in."""
 
 BAD_INPUT: Final = 2

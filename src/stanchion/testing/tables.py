@@ -155,6 +155,8 @@ def _compare(step: Step, outcome: Outcome) -> list[str]:
         holds = wanted in got if name in ("message", "advice") else got == wanted
         if not holds:
             wrong.append(f"{name} is `{got}`, expected `{wanted}`")
+    if wrong and (first := outcome.determining) is not None:
+        wrong[-1] += f"; determined by `{first.guard}` ({first.code}): {outcome.message}"
     return wrong
 
 
