@@ -13,7 +13,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import sql
 
 from stanchion.audit.chain_lock import take
 from stanchion.audit.errors import TrailError
@@ -21,12 +20,11 @@ from stanchion.audit.options import TrailOptions
 from stanchion.audit.postgres import (
     PostgresTrail,
     Shipping,
-    connections as schemas,
     open_postgres_trail,
     ship_trail,
     verify_database,
 )
-from stanchion.audit.postgres.connections import MIGRATIONS, RecordsSchema
+from stanchion.audit.postgres.connections import RecordsSchema
 from stanchion.audit.segment_scan import line_of
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import CannotVerify
@@ -265,54 +263,50 @@ def test_a_wrong_password_is_told_without_it(tmp_path: Path, place: Place) -> No
     assert "s3cr3t" not in str(caught.value)
 
 
-def test_a_newer_schema_is_not_touched(tmp_path: Path, place: Place) -> None:
+@pytest.mark.parametrize(
+    ("version", "made"),
+    [
+        (3, "UPDATE {}.trail_version SET version = 3"),
+        (99, "UPDATE {}.trail_version SET version = 99"),
+    ],
+)
+def test_a_schema_of_another_version_is_not_touched(
+    tmp_path: Path, place: Place, version: int, made: str
+) -> None:
     """Whoever writes or reads is told; records stay in the folder."""
     ship_trail(tmp_path, place.server.url, quick(place.schema))
-    place.do("INSERT INTO {}.trail_version (version) VALUES (99)")
-    newer = rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one knows 4\)"
-    with pytest.raises(TrailError, match=newer):
+    place.do(made)
+    other = (
+        rf"schema `{place.schema}` on .* another Stanchion \(version {version}, this one reads 4\)"
+    )
+    with pytest.raises(TrailError, match=other):
         ship_trail(tmp_path, place.server.url, quick(place.schema))
-    with pytest.raises(CannotVerify, match=newer):
+    with pytest.raises(CannotVerify, match=other):
         verify_database(place.server.url, schema=place.schema)
     trail = opened(tmp_path, place)
     write(trail, "e1")
-    until(lambda: "newer Stanchion" in trail.trouble_shipping)
+    until(lambda: "another Stanchion" in trail.trouble_shipping)
     trail.close()
     assert shipped(place) == {}
     assert len(written(tmp_path)[trail.name]) == 4
 
 
-def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
-    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By whoever comes first, also where the server keeps transactions apart in another way; one
-    that only reads says what to do."""
-    forging.single().write(tmp_path)
-    ship_trail(tmp_path, place.server.url, quick(place.schema))
-    later = (*MIGRATIONS, ("later.sql",))
-    text = sql.SQL("ALTER TABLE {}.audit_head ADD note text; CREATE TABLE {}.more (at bigint)")
-    own = sql.Identifier(place.schema)
-    monkeypatch.setattr(schemas, "statements", lambda _schema, _file: text.format(own, own))
+def test_a_schema_is_made_once_however_many_begin_to(tmp_path: Path, place: Place) -> None:
+    """Also where the server keeps transactions apart in another way."""
 
-    def migrate(_: int) -> int:
+    def make(_: int) -> bool:
         apart = "-c default_transaction_isolation=serializable"
         with psycopg.connect(place.server.url, autocommit=True, options=apart) as db:
-            schema = RecordsSchema(db, place.schema, "server", later)
-            schema.bring_up_to_date()
-            return schema.version()
+            schema = RecordsSchema(db, place.schema, "server")
+            schema.make()
+            return schema.is_there()
 
-    with (
-        psycopg.connect(place.server.url, autocommit=True) as db,
-        pytest.raises(
-            TrailError,
-            match=r"earlier Stanchion \(version 4, this one reads 5\): ship a trail to it once",
-        ),
-    ):
-        RecordsSchema(db, place.schema, "server", later).check()
     with ThreadPoolExecutor(6) as threads:
-        assert list(threads.map(migrate, range(6))) == [len(later)] * 6
+        assert list(threads.map(make, range(6))) == [True] * 6
+    assert place.do("SELECT version FROM {}.trail_version") == [(4,)]
+    forging.single().write(tmp_path)
+    ship_trail(tmp_path, place.server.url, quick(place.schema))
     assert shipped(place) == written(tmp_path)
-    assert place.do("SELECT count(*) FROM {}.audit_head WHERE note IS NULL") == [(1,)]
 
 
 def test_many_records_arrive_and_writing_them_is_writing_to_any_trail(

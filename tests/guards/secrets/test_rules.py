@@ -32,7 +32,7 @@ def rule_of(kind: str) -> SecretRule:
 def scanner_of(kind: str) -> Scanner:
     """Looks for one kind only."""
     rule = rule_of(kind)
-    return Scanner([Pattern(rule.pattern, rule.keywords, rule.multiline)], engine="re2")
+    return Scanner([Pattern(rule.pattern, rule.keywords, rule.multiline)])
 
 
 def found(kind: str, text: str) -> list[str]:

@@ -86,23 +86,16 @@ class RecordsAddress:
         return f"the PostgreSQL server `{self.name}` {said}"
 
 
-# The tables and functions of the records, and how a schema of an earlier version becomes one of
-# this version.
+# The tables and functions of the records.
 
 Connection = psycopg.Connection[tuple[Any, ...]]
-Migration = tuple[str, ...]
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (
-    ("tables.sql", "keeping.sql", "months.sql", "incidents.sql"),
-    ("macs.sql",),
-    ("erasing.sql",),
-    ("experience.sql",),
-)
-"""Migrations in order, each the files whose statements it is made of. They run in one
-transaction."""
+VERSION: Final = 4
+"""Of the tables and functions: records of another version are for the Stanchion that made them."""
+FILES: Final = ("tables.sql", "keeping.sql", "months.sql", "incidents.sql", "experience.sql")
 
 PATIENCE_S: Final = 30.0
-"""How long whoever begins waits for another process that brings the schema up to date."""
+"""How long whoever begins waits for another process that makes the schema."""
 
 # Asked of the tables themselves: what is looked up by name may be older than a lock that was waited
 # for.
@@ -122,25 +115,19 @@ _TABLE: Final = sql.SQL(
 class RecordsSchema:
     """A schema of a database, seen through one connection. `where` names both for people."""
 
-    def __init__(
-        self, db: Connection, name: str, server: str, migrations: tuple[Migration, ...] = MIGRATIONS
-    ) -> None:
+    def __init__(self, db: Connection, name: str, server: str) -> None:
         self._db: Final = db
         self._name: Final = name
         self._own: Final = sql.Identifier(name)
         self._where: Final = f"the schema `{name}` on `{server}`"
-        self._migrations: Final = migrations
 
-    def bring_up_to_date(self) -> None:
-        """Make the schema where there is none, and take it to this version, once however many begin
-        to.
-
-        `TrailError` where it is newer than we know, or this role may not.
-        """
+    def make(self) -> None:
+        """Make the schema where there is none, once however many begin to; `TrailError` where it is
+        of another version, or this role may not."""
         try:
-            if self.version() < len(self._migrations):
+            if not self.is_there():
                 with self._db.transaction():
-                    self._migrate()
+                    self._make()
         except errors.InsufficientPrivilege as error:
             raise TrailError(
                 f"this role may not create or use {self._where} ({error.diag.message_primary}): "
@@ -151,47 +138,40 @@ class RecordsSchema:
     def check(self) -> None:
         """Make sure that there are records to read, of this version; `TrailError` where there are
         not."""
-        version = self.version()
-        if version == 0:
+        if not self.is_there():
             raise NoRecords(
                 f"{self._where} holds no records: give the schema that a trail was shipped to"
             )
-        if version < len(self._migrations):
-            raise TrailError(
-                f"{self._where} was created by an earlier Stanchion (version {version}, this one "
-                f"reads {len(self._migrations)}): ship a trail to it once, which brings it up to "
-                f"date"
-            )
 
-    def version(self) -> int:
-        """Its version, 0 where there is none; `TrailError` where it is newer than we know."""
+    def is_there(self) -> bool:
+        """Whether it holds records; `TrailError` where they are of another version."""
         _, ours = one(self._db.execute(_FOUND, (self._name,)))
         if not ours:
-            return 0
-        version = int(one(self._db.execute(_VERSION.format(schema=self._own)))[0])
-        if version > len(self._migrations):
+            return False
+        version = one(self._db.execute(_VERSION.format(schema=self._own)))[0]
+        if version != VERSION:
             raise TrailError(
-                f"{self._where} was created by a newer Stanchion (version {version}, this one "
-                f"knows {len(self._migrations)}): upgrade Stanchion, or use another schema"
+                f"{self._where} was created by another Stanchion (version {version}, this one "
+                f"reads {VERSION}): use another schema, and read that one with the Stanchion that "
+                f"wrote it"
             )
-        return version
+        return True
 
-    def _migrate(self) -> None:
+    def _make(self) -> None:
         # Whoever waits for the lock must see what the one before it has done.
         self._db.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
         self._db.execute(
             sql.SQL("SET LOCAL statement_timeout = {}").format(sql.Literal(int(PATIENCE_S * 1000)))
         )
         self._db.execute(_LOCK, (self._name,))
-        version = self.version()
-        if version == 0:
-            if not one(self._db.execute(_FOUND, (self._name,)))[0]:
-                self._db.execute(sql.SQL("CREATE SCHEMA {}").format(self._own))
-            self._db.execute(_TABLE.format(schema=self._own))
-        for number in range(version, len(self._migrations)):
-            for file in self._migrations[number]:
-                self._db.execute(statements(self._name, file))
-            self._db.execute(_NOTE.format(schema=self._own), (number + 1,))
+        if self.is_there():
+            return
+        if not one(self._db.execute(_FOUND, (self._name,)))[0]:
+            self._db.execute(sql.SQL("CREATE SCHEMA {}").format(self._own))
+        self._db.execute(_TABLE.format(schema=self._own))
+        for file in FILES:
+            self._db.execute(statements(self._name, file))
+        self._db.execute(_NOTE.format(schema=self._own), (VERSION,))
 
 
 def statements(schema: str, file: str) -> sql.Composed:
@@ -268,8 +248,8 @@ def _until(gen: Generator[Any, Any, Any], until: float) -> Generator[Any, Any, A
 def connected(
     address: RecordsAddress, schema: str, timeout_s: float, reading: bool = False
 ) -> Connection:
-    """A connection, every statement a transaction of its own. The schema is brought up to date,
-    unless it is only to be read; `TrailError` where it is not to be used."""
+    """A connection, every statement a transaction of its own. The schema is made, unless it is
+    only to be read; `TrailError` where it is not to be used."""
     db = Limited.connect(address.conninfo, autocommit=True, prepare_threshold=None)
     try:
         version, encoding = db.info.server_version, db.info.parameter_status("server_encoding")
@@ -286,7 +266,7 @@ def connected(
         else:
             db.limit_s = GRACE * max(timeout_s, PATIENCE_S)
             _set(db, timeout_s)
-            made.bring_up_to_date()
+            made.make()
             db.limit_s = GRACE * timeout_s
     except BaseException:
         db.close()

@@ -101,4 +101,38 @@ BEGIN
     RETURN done;
 END $$;
 
-REVOKE ALL ON FUNCTION {schema}.make_month, {schema}.drop_empty_months, {schema}.audit_remove_retired FROM PUBLIC;
+CREATE FUNCTION {schema}.audit_erase(most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    gone record;
+    count bigint;
+    done bigint := 0;
+BEGIN
+    FOR gone IN
+        SELECT e.* FROM {schema}.audit_erased AS e JOIN {schema}.audit_head AS h ON h.chain = e.by_chain
+        WHERE e.erased_at IS NULL AND e.by_seq <= h.head_seq ORDER BY e.chain, e.first_seq
+    LOOP
+        UPDATE {schema}.audit_record AS r SET kept = convert_to(rpad('null', length(r.kept)), 'UTF8')
+        FROM (
+            SELECT o.chain, o.seq, o.at FROM {schema}.audit_record AS o
+            WHERE o.chain = gone.chain AND o.seq BETWEEN gone.first_seq AND gone.last_seq
+                AND substring(o.kept FROM 1 FOR 1) = '\x7b' ORDER BY o.seq LIMIT most - done
+        ) AS old WHERE r.chain = old.chain AND r.seq = old.seq AND r.at = old.at;
+        GET DIAGNOSTICS count = ROW_COUNT;
+        done := done + count;
+        IF done >= most THEN
+            RETURN done;
+        END IF;
+        -- Records of it that have not arrived yet may still say something when they do.
+        UPDATE {schema}.audit_erased AS e SET erased_at = now()
+        WHERE (e.chain, e.first_seq, e.last_seq, e.by_chain, e.by_seq)
+            = (gone.chain, gone.first_seq, gone.last_seq, gone.by_chain, gone.by_seq)
+            AND EXISTS (
+                SELECT FROM {schema}.audit_head AS h WHERE h.chain = gone.chain AND h.shipped_seq >= gone.last_seq
+            );
+    END LOOP;
+    RETURN done;
+END $$;
+
+REVOKE ALL ON FUNCTION {schema}.make_month, {schema}.drop_empty_months, {schema}.audit_remove_retired,
+    {schema}.audit_erase FROM PUBLIC;

@@ -16,6 +16,9 @@ CREATE TABLE {schema}.audit_record (
     took bigint NOT NULL,
     seal text COLLATE "C" NOT NULL,
     body bytea NOT NULL,
+    -- Every record of a trail with a key bears a mac; without one it is empty.
+    mac bytea NOT NULL DEFAULT '',
+    kept bytea NOT NULL DEFAULT ''::bytea,
     PRIMARY KEY (chain, seq, at)
 ) PARTITION BY RANGE (at);
 
@@ -59,3 +62,15 @@ CREATE TABLE {schema}.audit_evidence (
     at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (chain, seq, at)
 );
+
+CREATE TABLE {schema}.audit_erased (
+    chain text COLLATE "C" NOT NULL,
+    first_seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    by_chain text COLLATE "C" NOT NULL,
+    by_seq bigint NOT NULL,
+    erased_at timestamptz,
+    PRIMARY KEY (chain, first_seq, last_seq, by_chain, by_seq)
+);
+
+CREATE INDEX audit_erased_open ON {schema}.audit_erased (chain, first_seq) WHERE erased_at IS NULL;

@@ -8,8 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.policy.conditions.kinds import Uint
-from stanchion.policy.conditions.limits import INT_MAX, TEXT, UINT_MAX, ConditionError
+from stanchion.policy.conditions.limits import INT_MAX, TEXT, ConditionError
 
 _ESCAPE: Final = regex(
     r"\\(?:(?P<plain>[abfnrtv\\?\"'`])|(?P<octal>[0-3][0-7]{2})|[xX](?P<hex>[0-9a-fA-F]{2})"
@@ -19,26 +18,14 @@ _ESCAPE: Final = regex(
 _PLAIN: Final = dict(zip("abfnrtv\\?\"'`", "\a\b\f\n\r\t\v\\?\"'`", strict=True))
 
 
-def text_of(body: str, as_bytes: bool, raw: bool, offset: int) -> str | bytes:
+def text_of(body: str, raw: bool, offset: int) -> str:
     """The value of a literal; `offset` is where its body stands in the condition."""
-    if raw or "\\" not in body:
-        return body.encode() if as_bytes else body
-    parts: list[bytes] = []
-    texts: list[str] = []
-    place = 0
-    for match in _ESCAPE.finditer(body):
-        before = body[place : match.start()]
-        char = _char(match, as_bytes, offset)
-        if as_bytes:
-            parts += (before.encode(), bytes((ord(char),)))
-        else:
-            texts += (before, char)
-        place = match.end()
-    rest = body[place:]
-    return b"".join([*parts, rest.encode()]) if as_bytes else "".join([*texts, rest])
+    if raw:
+        return body
+    return _ESCAPE.sub(lambda match: _char(match, offset), body)
 
 
-def _char(match: re.Match[str], as_bytes: bool, offset: int) -> str:
+def _char(match: re.Match[str], offset: int) -> str:
     plain, octal, hexa, code = match["plain"], match["octal"], match["hex"], match["code"]
     if plain is not None:
         return _PLAIN[plain]
@@ -46,7 +33,7 @@ def _char(match: re.Match[str], as_bytes: bool, offset: int) -> str:
         return chr(int(octal, 8))
     if hexa is not None:
         return chr(int(hexa, 16))
-    point = -1 if code is None or as_bytes else int(code[1:], 16)
+    point = -1 if code is None else int(code[1:], 16)
     if 0 <= point < 0xD800 or 0xDFFF < point <= 0x10FFFF:
         return chr(point)
     hint = "escape a backslash as `\\\\`, or write a raw text as `r'…'`"
@@ -93,12 +80,11 @@ RESERVED: Final = frozenset(
 
 _TOKEN: Final = regex(
     r"""(?P<space>(?:[ \t\r\n\f]+|//[^\n]*)+)
-    | (?P<string>[rR]?[bB]?[rR]?(?:'{3}|"{3}|'|"))
+    | (?P<string>[rR]?(?:'{3}|"{3}|'|"))
     | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
-    | (?P<hex>0[xX][0-9a-fA-F]+[uU]?)
+    | (?P<hex>0[xX][0-9a-fA-F]+)
     | (?P<double>[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)
-    | (?P<int>[0-9]+[uU]?)
-    | (?P<quoted>`[A-Za-z0-9_.\-/ ]+`)
+    | (?P<int>[0-9]+)
     | (?P<op>&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])""",
     re.VERBOSE,
 )
@@ -120,7 +106,7 @@ _RAW_END: Final = {
 
 
 class Lexeme(msgspec.Struct, frozen=True, gc=False):
-    """One word: its kind (`name`, `op`, `literal`, `field`, `end`), what it says and where it
+    """One word: its kind (`name`, `op`, `literal`, `end`), what it says and where it
     stands."""
 
     kind: str
@@ -169,7 +155,6 @@ def _unknown(source: str, place: int) -> ConditionError:
         "&": "write `and`",
         "|": "write `or`",
         "~": "write `text.matches(r'pattern')` to look for a pattern",
-        "`": "a quoted field holds letters, digits and `_.-/ `, and a closing backtick",
     }
     hint = hints.get(char, "write texts in quotes")
     return ConditionError(f"`{char}` means nothing here: {hint}", place, place + 1)
@@ -185,8 +170,6 @@ def _token(kind: str | None, text: str, start: int, end: int) -> Lexeme:
             return Lexeme("name", text, start, end)
         case "op":
             return Lexeme("op", text, start, end)
-        case "quoted":
-            return Lexeme("field", text[1:-1], start, end)
         case "double":
             value = float(text)
             if value == float("inf"):
@@ -201,29 +184,25 @@ def _token(kind: str | None, text: str, start: int, end: int) -> Lexeme:
 def _integer(text: str, start: int, end: int) -> int:
     """A whole number; one more than the largest is let through, because a minus sign may stand
     before it."""
-    digits = text.rstrip("uU")
-    unsigned = digits != text
-    largest = UINT_MAX if unsigned else INT_MAX + 1
-    value = (
-        int(digits, 16 if digits[:2] in ("0x", "0X") else 10) if len(digits) <= 40 else largest + 1
-    )
+    largest = INT_MAX + 1
+    base = 16 if text[:2] in ("0x", "0X") else 10
+    value = int(text, base) if len(text) <= 40 else largest + 1
     if value > largest:
         shown = text if len(text) <= 40 else f"{text[:40]}…"
         raise ConditionError(
             f"`{shown}` does not fit into 64 bits: write a smaller number", start, end
         )
-    return Uint(value) if unsigned else value
+    return value
 
 
 def _string(source: str, match: re.Match[str]) -> Lexeme:
     opening = match[0]
-    prefix = opening.rstrip("'\"").lower()
-    quote = opening[len(prefix) :]
-    raw = "r" in prefix
+    raw = opening[0] in "rR"
+    quote = opening[raw:]
     end = (_RAW_END if raw else _STRING_END)[quote].match(source, match.end())
-    if prefix in ("rr", "rbr") or end is None:
+    if end is None:
         message = f"the text that begins with `{opening}` has no end: close it with `{quote}`"
         raise ConditionError(message, match.start(), len(source))
     body = source[match.end() : end.end() - len(quote)]
-    value = text_of(body, "b" in prefix, raw, match.end())
+    value = text_of(body, raw, match.end())
     return Lexeme("literal", source[match.start() : end.end()], match.start(), end.end(), value)
