@@ -15,7 +15,6 @@ from stanchion.kernel.state import Batch
 from stanchion.kernel.units import LARGEST, Amounts
 from stanchion.runtime.answers.pool import CONTEXT, STOP, LanePool
 from stanchion.runtime.answers.question import LaneQuestion, Lingering
-from stanchion.runtime.answers.real_paths import real_paths, real_paths_at_once
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from stanchion.runtime.answers.deep import DeepRule, Inbox, RuleQuestion
 
 Answerer = Callable[..., Any]
-AT_ONCE: Final[dict[Any, Answerer]] = {real_paths: real_paths_at_once}
-"""What answers for code that need not be waited for; it raises where it would have to wait."""
 Find = Callable[[str, str], Answerer | None]
 """Gives the code that answers for a guard of a policy, by the policy's hash and the guard's id."""
 Recalls = Callable[[Recall], Any]
@@ -149,8 +146,9 @@ class LookupAnswering:
         """The answer of the run's own memory, and of a disk of this machine."""
         if type(lookup.payload) is Recall:
             return self._recalled(lookup.payload)
+        answers = getattr(self._find(policy, lookup.guard), "at_once", None)
         try:
-            return Answered(AT_ONCE[self._find(policy, lookup.guard)](lookup.payload))
+            return None if answers is None else Answered(answers(lookup.payload))
         except Exception:  # noqa: BLE001 - who asks where it may be waited for hears what is wrong
             return None
 
