@@ -126,12 +126,6 @@ class LookupAnswering:
             self._epoch, self._asked, self._inbox = self._pool.epoch, set(), None
         return self._asked
 
-    def _recalled(self, question: Recall) -> Answer:
-        try:
-            return Answered(self._recalls(question))
-        except Exception as error:  # noqa: BLE001 - a memory that fails answers nothing, and the guard fails closed
-            return Failed(type(error).__name__)
-
     def at_once(self, ask: Ask) -> tuple[Answer, ...] | None:
         """All answers, where none has to be waited for."""
         given: list[Answer] = []
@@ -144,13 +138,15 @@ class LookupAnswering:
 
     def _known_at_once(self, policy: str, lookup: Lookup) -> Answer | None:
         """The answer of the run's own memory, and of a disk of this machine."""
-        if type(lookup.payload) is Recall:
-            return self._recalled(lookup.payload)
-        answers = getattr(self._find(policy, lookup.guard), "at_once", None)
+        recalls = type(lookup.payload) is Recall
+        found = None if recalls else self._find(policy, lookup.guard)
+        answers = self._recalls if recalls else getattr(found, "at_once", None)
         try:
             return None if answers is None else Answered(answers(lookup.payload))
-        except Exception:  # noqa: BLE001 - who asks where it may be waited for hears what is wrong
+        except BlockingIOError:
             return None
+        except Exception as error:  # noqa: BLE001 - what fails answers nothing, and the guard fails closed
+            return Failed(type(error).__name__)
 
     def _put(self, policy: str, lookup: Lookup) -> LaneQuestion | Answer | None:
         """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would
