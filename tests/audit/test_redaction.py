@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
+from hypothesis import given, strategies as st
 
 from stanchion import Action, Refused, Shield, Stage, ToolFailed
 from stanchion.audit.options import TrailOptions
@@ -56,6 +57,45 @@ def test_a_long_name_does_not_make_a_secret_one_harmless() -> None:
     long = "password" + "_" * 57
     masked({long: SECRET})
     assert masked({long[:64]: SECRET}) == {long[:64]: MASK}
+
+
+PIECES = st.sampled_from(
+    (
+        "my ",
+        "api",
+        "_",
+        "-",
+        "Key",
+        "\u212aey ",
+        "PASS",
+        "word",
+        "ed",
+        "pin",
+        " is ",
+        "Hunter2x",
+        "token ",
+        "mot de passe",
+        "contraseña",
+        "senha",
+        '"',
+        "\n",
+        "a\ud800",
+        "connection.string",
+    )
+)
+TEXTS = st.lists(PIECES, max_size=6).map("".join)
+VALUES = st.recursive(
+    TEXTS | st.none() | st.integers() | st.booleans() | st.binary() | st.frozensets(TEXTS),
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner) | st.tuples(inner, inner),
+    max_leaves=6,
+)
+
+
+@given(VALUES)
+def test_lists_are_masked_as_what_is_in_them(value: Any) -> None:
+    """One look at a list tells that nothing in it has to be looked at by itself."""
+    assert masked([[value]]) == [[masked({"x": value})["x"]]]
+    assert (masked([[value]])[0][0] is value) == (masked({"x": value})["x"] is value)
 
 
 class Keeps(msgspec.Struct, frozen=True):
