@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
+from hypothesis import given, strategies as st
 
 from stanchion import Action, Refused, Shield, Stage, ToolFailed
 from stanchion.audit.options import TrailOptions
@@ -56,6 +57,61 @@ def test_a_long_name_does_not_make_a_secret_one_harmless() -> None:
     long = "password" + "_" * 57
     masked({long: SECRET})
     assert masked({long[:64]: SECRET}) == {long[:64]: MASK}
+
+
+PIECES = st.sampled_from(
+    [
+        "my",
+        " is ",
+        "api",
+        "_",
+        "-",
+        "Key",
+        "Key ",
+        "PASS",
+        "word",
+        "ed",
+        "pin",
+        "Hunter2x",
+        "a�",
+        "\n",
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=6).map("".join)
+VALUES = st.recursive(
+    TEXTS | st.none() | st.integers() | st.booleans() | st.binary() | st.frozensets(TEXTS),
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner) | st.tuples(inner, inner),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize("between", ["", "-", "_", ". "])
+def test_every_listed_name_is_one_in_a_list(between: str) -> None:
+    """However it is spelled."""
+    names = [between.join(name).upper()[:64] for name in SECRET_NAMES]
+    assert [name for name in names if masked([[{name: 1}]]) != [[masked({name: 1})]]] == []
+    assert masked([[{between.join("password"): 1}]]) == [[{between.join("password"): MASK}]]
+
+
+TOLD = (
+    "password Passphrase PASSCODE passwd Passwort pwd PIN pin-code token client_secret api_key "
+    "Kennwort mot_de_passe contrasena contraseña senha api_\u212aey"
+)
+
+
+@pytest.mark.parametrize("name", TOLD.split())
+def test_what_a_text_tells_is_found_in_a_list(name: str) -> None:
+    """By whatever name."""
+    text = f"my {name.replace('_', ' ')} is '8Hunter2'"
+    assert masked([[1, [text]]]) == [[1, [masked(text)]]]
+    assert MASK in masked(text)
+
+
+@given(VALUES)
+def test_lists_are_masked_as_what_is_in_them(value: Any) -> None:
+    """One look at a list tells that nothing in it has to be looked at by itself."""
+    assert masked([[value]]) == [[masked({"x": value})["x"]]]
+    assert (masked([[value]])[0][0] is value) == (masked({"x": value})["x"] is value)
 
 
 class Keeps(msgspec.Struct, frozen=True):

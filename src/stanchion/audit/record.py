@@ -282,7 +282,7 @@ def entry_of(
             if reply is not None
             else UNASKED
         ),
-        _redacted(inputs.refused, redact) if inputs.refused else (),
+        _redacted(inputs.refused, redact),
         moment.lifts,
         moment.bypasses,
         inputs.crowd,

@@ -5,17 +5,44 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stanchion.kernel.secret_names import KNOWN, promises_secret
-from stanchion.kernel.told_secrets import without_told
+import msgspec
+
+from stanchion.kernel.regex import finding
+from stanchion.kernel.secret_names import KNOWN, SECRET_NAMES, promises_secret
+from stanchion.kernel.told_secrets import HINTS, without_told
 
 MASK: Final = "[redacted]"
 
 _NUMBERS: Final = frozenset({int, float, bool, type(None)})
 
 
+_NAMES: Final = map("[-_. ]*".join, sorted(SECRET_NAMES))
+_SIGNS: Final = "|".join([*_NAMES, *HINTS]).replace("|pass|", "|pass[wpc]|")
+"""What is in every name that promises a secret, and before every one that a text tells, in small
+letters."""
+
+
 def masked(value: Any) -> Any:
     """Data with the values under secret names masked, and secrets that its texts tell; what has
     none is given back as it is."""
+    if type(value) is list or type(value) is tuple:
+        return value if _tells_nothing(value) else _each_masked(value)
+    return _masked(value)
+
+
+def _tells_nothing(values: Any) -> bool:
+    """Whether one look tells that there is nothing to mask in a list: a run's records are looked at
+    again with each event."""
+    if _NUMBERS.issuperset(map(type, values)):
+        return True
+    try:
+        said = msgspec.json.encode(values).lower()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return said.isascii() and finding(_SIGNS)(said) is None
+
+
+def _masked(value: Any) -> Any:
     if type(value) is str:
         return without_told(value, MASK)
     if type(value) is dict:
@@ -28,14 +55,12 @@ def masked(value: Any) -> Any:
             elif type(item) is str:
                 new = without_told(item, MASK) if " " in item else item
             else:
-                new = masked(item)
+                new = _masked(item)
             if new is not item:
                 changed = dict(value) if changed is None else changed
                 changed[name] = new
         return value if changed is None else changed
     if type(value) is list or type(value) is tuple:
-        if _NUMBERS.issuperset(map(type, value)):
-            return value
         return _each_masked(value)
     return value
 
@@ -46,7 +71,7 @@ def _each_masked(values: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, 
         if type(item) is str:
             new = without_told(item, MASK) if " " in item else item
         else:
-            new = item if type(item) in _NUMBERS else masked(item)
+            new = item if type(item) in _NUMBERS else _masked(item)
         if new is not item:
             masks = list(values) if masks is None else masks
             masks[at] = new

@@ -17,6 +17,7 @@ from stanchion.kernel.actions import UNCHANGED, Action
 from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision, Inputs, Known
 from stanchion.kernel.events import Moment
+from stanchion.kernel.guard import Reading
 from stanchion.kernel.judgement import (
     Found,
     answers_of,
@@ -26,6 +27,7 @@ from stanchion.kernel.judgement import (
     lookups_of,
 )
 from stanchion.kernel.layout import watched
+from stanchion.kernel.lineup import Asks
 from stanchion.kernel.lookups import Answer, Ask
 from stanchion.kernel.soundness import sound_ruling
 from stanchion.kernel.state import (
@@ -81,14 +83,8 @@ def prepare(
     judged = plan, found, cut, answers
     if found:
         return judged
-    if asks:
-        asked = lookups_of(plan, asks, readings, cut, answers)
-        given = answering(Ask(tuple(asked), plan.policy)) if asked else ()
-        if given is None:
-            return judged
-        heard(answers, asked, given)
-        if answers and judge_answers(plan, readings, answers, [], cut)[0]:
-            return judged
+    if asks and not _answered(plan, asks, readings, answers, answering):
+        return judged
     try:
         for _pos, judge, name, _index, when, behind, shadow in plan.records:
             version, value = records.get(name, ABSENT)
@@ -124,6 +120,24 @@ def prepare(
         moment.amounts, tuple(puts), UNCHANGED,
     )  # fmt: skip
     return Prepared(batch, tuple(used), tuple(wrote), answers)
+
+
+def _answered(
+    plan: Plan,
+    asks: Asks,
+    readings: tuple[Reading, ...],
+    answers: dict[str, Answer],
+    answering: Answers,
+) -> bool:
+    """Whether everything that is asked is answered at once, and no answer is held against the
+    event."""
+    asked = lookups_of(plan, asks, readings, plan.end, answers)
+    given = answering(Ask(tuple(asked), plan.policy)) if asked else ()
+    if given is None:
+        return False
+    if asked:
+        heard(answers, asked, given)
+    return not answers or not judge_answers(plan, readings, answers, [], plan.end)[0]
 
 
 def conclude(

@@ -146,8 +146,8 @@ def _lost(one: Unsure, state: Any) -> Loss:
 def _may_run_git(text: Text) -> bool:
     """Whether a text may run git: it names it, or has more than plain words, which can be it in
     another form."""
-    words = (text,) if isinstance(text, str) else text
-    return any("git" in word.lower() or _PLAIN.fullmatch(word) is None for word in words)
+    line = text if isinstance(text, str) else " ".join(text)
+    return "git" in line.lower() or _PLAIN.fullmatch(line) is None
 
 
 def _base(args: Any) -> str:

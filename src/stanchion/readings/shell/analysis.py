@@ -74,11 +74,6 @@ def _told(words: tuple[str, ...]) -> Analysis:
     return Analysis((Command(words),), steps=len(words))
 
 
-def plain_words(text: str) -> list[str]:
-    """The words of a text of which no character means anything to a shell; none of another."""
-    return text.split() if PLAIN.fullmatch(text) is not None else []
-
-
 def is_alone(text: str, words: list[str]) -> bool:
     """Whether a text of plain words is a command that starts no other."""
     name = words[0].lower()
@@ -98,7 +93,7 @@ def _walking() -> tuple[Collection[str], type[Walker]]:
 
 @lru_cache(maxsize=KEPT)
 def _kept(text: str, limits: ReadLimits) -> Analysis:
-    words = plain_words(text)
+    words = text.split() if PLAIN.fullmatch(text) is not None else []
     if words and is_alone(text, words):
         return Analysis((Command(tuple(words)),), steps=len(words))
     reserved, walk = _walking()

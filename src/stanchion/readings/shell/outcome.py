@@ -27,9 +27,9 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.analysis import (
     KEPT,
     LATEST,
+    PLAIN,
     analysed,
     is_alone,
-    plain_words,
 )
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.kept import FollowedText, of_plain
@@ -151,7 +151,7 @@ def _followed(text: str) -> FollowedText:
     known = LATEST.pop(text, None)
     if known is not None:
         return known
-    words = plain_words(text)
+    words = text.split() if PLAIN.fullmatch(text) is not None else []
     if words and is_alone(text, words) and words[0] not in RESERVED:
         texts, visits = of_plain(words)
         return FollowedText(commands, tuple(visits), visits, texts)

@@ -15,7 +15,6 @@ from stanchion.kernel.state import Batch
 from stanchion.kernel.units import LARGEST, Amounts
 from stanchion.runtime.answers.pool import CONTEXT, STOP, LanePool
 from stanchion.runtime.answers.question import LaneQuestion, Lingering
-from stanchion.runtime.answers.real_paths import real_paths, real_paths_at_once
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from stanchion.runtime.answers.deep import DeepRule, Inbox, RuleQuestion
 
 Answerer = Callable[..., Any]
-AT_ONCE: Final[dict[Any, Answerer]] = {real_paths: real_paths_at_once}
-"""What answers for code that need not be waited for; it raises where it would have to wait."""
 Find = Callable[[str, str], Answerer | None]
 """Gives the code that answers for a guard of a policy, by the policy's hash and the guard's id."""
 Recalls = Callable[[Recall], Any]
@@ -129,12 +126,6 @@ class LookupAnswering:
             self._epoch, self._asked, self._inbox = self._pool.epoch, set(), None
         return self._asked
 
-    def _recalled(self, question: Recall) -> Answer:
-        try:
-            return Answered(self._recalls(question))
-        except Exception as error:  # noqa: BLE001 - a memory that fails answers nothing, and the guard fails closed
-            return Failed(type(error).__name__)
-
     def at_once(self, ask: Ask) -> tuple[Answer, ...] | None:
         """All answers, where none has to be waited for."""
         given: list[Answer] = []
@@ -147,12 +138,15 @@ class LookupAnswering:
 
     def _known_at_once(self, policy: str, lookup: Lookup) -> Answer | None:
         """The answer of the run's own memory, and of a disk of this machine."""
-        if type(lookup.payload) is Recall:
-            return self._recalled(lookup.payload)
+        recalls = type(lookup.payload) is Recall
+        found = None if recalls else self._find(policy, lookup.guard)
+        answers = self._recalls if recalls else getattr(found, "at_once", None)
         try:
-            return Answered(AT_ONCE[self._find(policy, lookup.guard)](lookup.payload))
-        except Exception:  # noqa: BLE001 - who asks where it may be waited for hears what is wrong
+            return None if answers is None else Answered(answers(lookup.payload))
+        except BlockingIOError:
             return None
+        except Exception as error:  # noqa: BLE001 - what fails answers nothing, and the guard fails closed
+            return Failed(type(error).__name__)
 
     def _put(self, policy: str, lookup: Lookup) -> LaneQuestion | Answer | None:
         """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would

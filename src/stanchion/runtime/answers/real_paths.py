@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from stat import S_ISLNK
 from time import monotonic
 from typing import Any, Final
@@ -28,10 +29,6 @@ MOST_LINKS: Final = 40
 """How many links a path is followed through at once, as by the system itself."""
 
 
-class WouldWait(Exception):
-    """What was asked is not known without waiting."""
-
-
 def real_paths(asked: Any) -> dict[str, Any]:
     """The real paths of folders, and of paths as they are seen from the first of them or from the
     folder beside them.
@@ -45,10 +42,13 @@ def real_paths(asked: Any) -> dict[str, Any]:
 
 
 def real_paths_at_once(asked: Any) -> dict[str, Any]:
-    """The same, each folder looked at once; `WouldWait` where a path leads to what is not on a disk
-    of this machine, which may never answer."""
+    """The same, each name looked at once; `BlockingIOError` where a path leads to what is not on a
+    disk of this machine, which may never answer."""
     walk = DiskWalk(far_mounts())
     return _answered(asked, walk.real, walk.exists)
+
+
+real_paths.at_once = real_paths_at_once  # type: ignore[attr-defined]  # whoever asks looks for it
 
 
 class DiskWalk:
@@ -78,7 +78,7 @@ class DiskWalk:
                 continue
             links += 1
             if links > MOST_LINKS:
-                raise WouldWait(path)
+                raise BlockingIOError(path)
             names += reversed(found.split("/"))
             at = "" if found[:1] == "/" else at
         return at if at else "/"
@@ -90,7 +90,7 @@ class DiskWalk:
 
     def _look(self, there: str) -> str | bool:
         if there in self._far:
-            raise WouldWait(there)
+            raise BlockingIOError(there)
         found: str | bool = False
         with suppress(OSError):
             found = os.readlink(there) if S_ISLNK(os.lstat(there).st_mode) else True
@@ -98,30 +98,23 @@ class DiskWalk:
         return found
 
 
-_mounted: tuple[float, frozenset[str]] = (-LOOKED_S, frozenset())
-
-
 def far_mounts() -> frozenset[str]:
-    """Where something is mounted that may keep whoever asks waiting; `WouldWait` where nobody says
-    what is mounted."""
-    global _mounted
-    since, far = _mounted
-    now = monotonic()
-    if now - since < LOOKED_S:
-        return far
-    kinds: dict[str, str] = {}
+    """Where something is mounted that may keep whoever asks waiting; `BlockingIOError` where nobody
+    says what is mounted."""
+    return _far_mounts(int(monotonic() / LOOKED_S))
+
+
+@lru_cache(1)
+def _far_mounts(_since: int) -> frozenset[str]:
     try:
         with open(MOUNTS, "rb") as lines:
-            for line in lines:
-                _, place, kind, *_ = os.fsdecode(line).split(" ")
-                kinds[place] = kind
+            said = [os.fsdecode(line).split(" ") for line in lines]
+        kinds = {place: kind for _, place, kind, *_ in said}
     except (OSError, ValueError):
-        raise WouldWait(MOUNTS) from None
+        raise BlockingIOError(MOUNTS) from None
     if kinds.pop("/", "") not in NEAR:
-        raise WouldWait("/")
-    far = frozenset([_unescaped(place) for place, kind in kinds.items() if kind not in NEAR])
-    _mounted = (now, far)
-    return far
+        raise BlockingIOError("/")
+    return frozenset([_unescaped(place) for place, kind in kinds.items() if kind not in NEAR])
 
 
 def _unescaped(place: str) -> str:

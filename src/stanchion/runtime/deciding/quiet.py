@@ -21,13 +21,12 @@ from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.lookups import Answer
 from stanchion.kernel.sizes import LONG, exceeds
 from stanchion.kernel.state import Batch, Reply, Settle
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.straight import Judged, Prepared, conclude, prepare
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit
-from stanchion.policy.veil import NAMED, Veil, named_by_host, texts_in
+from stanchion.policy.veil import NAMED, Veil, named_by_host
 from stanchion.runtime.deciding.aftermath import aftermath, owe
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.judging import AGAIN, assess, judge
@@ -151,20 +150,18 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         about, readings = ((event,), self.amounts, self.settles), (policy.read(event),)
         moment = Moment(*about, readings=readings, template=lane.template)
         self.moment = moment = moment if policy.recalls is None else desk.carrying(moment)
-        found = prepare(plans, plan, moment, shield.records, desk.answering.at_once)
+        found = prepare(plans, plan, moment, shield.records, desk.answer_at_once)
         if not isinstance(found, Prepared):
             self.judged = found
             return None
         self.judged = (plan, [], plan.end, found.answers)
-        if found.answers and not _is_plain(lane, found.answers):
-            return None
         reply = None
         if found.batch is not None:
             try:
                 self.reply = reply = carry(found.batch)
             except Exception as error:  # noqa: BLE001 - the engine says what follows from it
                 self.reply = as_lost(found.batch, error)
-            if reply is None or (reply.settled and AGAIN in reply.settled):
+            if reply is None or AGAIN in reply.settled:
                 return None
         decision = conclude(plans, plan, moment, found, reply, shield.records)
         if decision is None:
@@ -212,13 +209,6 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         if decision.findings:
             yield from aftermath(self.desk, self.event, decision)
         return decision
-
-
-def _is_plain(lane: QuietLane, answers: dict[str, Answer]) -> bool:
-    """Whether answers are written down as they are: they are short, and have no names to hide."""
-    policy: Any = lane.plans.policy
-    texts = texts_in((*answers.values(),))
-    return sum(map(len, texts)) <= LONG and not policy.veil.pairs(texts)
 
 
 def _passage(
