@@ -6,17 +6,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final, get_args, get_type_hints
+from typing import Any, ClassVar, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.words import MadeByName, SealedList
-from stanchion.kernel.units import MICRO
 from stanchion.policy.composed import read_text
-from stanchion.policy.formats.veronica import MOST, ShieldFile
+from stanchion.policy.document import read_data
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.formats.veronica import ShieldFile
 from stanchion.policy.load import file_text
 from stanchion.policy.nearest import hint, nearest
+from stanchion.policy.struct_check import convert
 
 
 def file_of(path: Any) -> Path:
@@ -128,8 +129,7 @@ class _Feature(_Named):
 
     def check(self) -> None:
         """Raise `DialectError` where a value is of no use."""
-        for one in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
-            _check(f"{self.section}.{one.name}", getattr(self, one.name), str(one.type))
+        _check(self.section, _plain(self))
 
     def check_acts(self) -> None:
         """Raise `DialectError` where options are given, and nobody has said whether the feature is
@@ -210,28 +210,6 @@ class ErrorRateConfig(_Feature):
     recovery_seconds: float = 60
     repeated_failures: int = 5
     quarantine_seconds: float = 300
-
-    def check(self) -> None:
-        """Raise `DialectError` where a value is of no use, or two of them do not fit together."""
-        super().check()
-        if self.halt_rate < self.warning_rate:
-            said = f"`halt_rate` is `{self.halt_rate}` and `warning_rate` is `{self.warning_rate}`"
-            raise DialectError(
-                f"{said}, and a halt only follows a warning: give a larger `halt_rate`"
-            )
-        if self.min_calls > self.window_calls:
-            said = f"`min_calls` is `{self.min_calls}` and `window_calls` is `{self.window_calls}`"
-            raise DialectError(
-                f"{said}, so that there are never enough: give a larger `window_calls`"
-            )
-        if self.repeated_failures > self.window_calls:
-            said = (
-                f"`repeated_failures` is `{self.repeated_failures}` and `window_calls` is "
-                f"`{self.window_calls}`"
-            )
-            raise DialectError(
-                f"{said}, which is all that is remembered: give a larger `window_calls`"
-            )
 
 
 @dataclass
@@ -324,7 +302,7 @@ class ShieldConfig(_Named):
             if name in known:
                 section, option, kind = known[name]
                 value = _from_text(name, environ[name], option, kind)
-                _check(f"{section}.{option}", value, kind, name)
+                _check(section, {option: value}, name)
                 found.setdefault(section, {})[option] = value
             elif name.startswith(PREFIX):
                 _refuse_nearly(name, tuple(known))
@@ -346,16 +324,6 @@ SECTIONS: Final[dict[str, type[Any]]] = {
 }
 
 
-@cache
-def _bounds(name: str) -> tuple[float, float]:
-    """What a number can be, as a file has it."""
-    section, _, option = name.partition(".")
-    in_file = get_args(get_type_hints(ShieldFile)[section])[0]
-    bounds = get_type_hints(in_file, include_extras=True)[option].__metadata__[0]
-    least = bounds.gt if bounds.ge is None else bounds.ge
-    return least, bounds.lt - 1 if bounds.le is None else bounds.le
-
-
 def variables() -> dict[str, tuple[str, str, str]]:
     """The environment variables that are read: which option of which feature each of them sets, and
     of what type."""
@@ -367,31 +335,15 @@ def variables() -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def _check(name: str, value: Any, kind: str, called: str = "") -> None:
-    """Refuse a value of an option that is of no use; `called` is what the option is called where it
-    comes from."""
-    least, most = _bounds(name) if kind in ("int", "float") else (0, 0)
-    if kind == "bool":
-        fits, wanted = type(value) is bool, "`True` or `False`"
-    elif kind == "int":
-        fits = type(value) is int and least <= value <= most
-        wanted = f"a whole number from {least} to {most:,}"
-        if most == MOST:
-            above = f" and not above {most:,}" if type(value) is int and value > most else ""
-            wanted = f"a whole number, {least} or more{above}"
-    elif kind == "float":
-        nothing = name == "budget.max_cost_usd"
-        least = 1 / MICRO if nothing else least
-        fits = type(value) in (int, float) and (value == 0 or least <= value <= most)
-        fits = fits and (nothing or value != 0)
-        wanted = f"a number from {f'{least:,}' if least else 'above 0'} to {most:,}"
-        wanted += ", or 0 for nothing" if nothing else ""
-        wanted = "a share from above 0 to 1" if name.endswith("_rate") else wanted
-    else:
-        fits = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
-        fits, wanted = fits and all(value), "a list of texts"
-    if not fits:
-        raise DialectError(f"`{called if called else name}` is `{value!r}`: give {wanted}")
+def _check(section: str, values: Mapping[str, Any], called: str = "") -> None:
+    """Refuse values of a feature that a file could not have either; `called` is what one is called
+    where it comes from."""
+    try:
+        convert(read_data({section: {"enabled": False, **values}}, ""), ShieldFile)
+    except PolicyError as error:
+        fault = error.faults[0]
+        name = called if called else fault.place.removeprefix(": ")
+        raise DialectError(f"`{name}`: {fault.message}") from None
 
 
 def _plain(section: _Feature) -> dict[str, Any]:

@@ -18,6 +18,7 @@ Entry = dict[str, Any]
 MOST: Final = LARGEST - 1
 MOST_USD: Final = LARGEST // MICRO
 Count = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
+Text = Annotated[str, msgspec.Meta(min_length=1)]
 Calls = Annotated[int, msgspec.Meta(ge=1, le=50)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 Span = Annotated[float, msgspec.Meta(gt=0, le=999_999_999)]
@@ -41,6 +42,11 @@ class BudgetWindow(FileSection, frozen=True):
     max_cost_usd: Annotated[float, msgspec.Meta(ge=0, lt=MOST_USD)] = 10.0
     window_seconds: Annotated[float, msgspec.Meta(ge=1, le=999_999_999)] = 3600.0
 
+    def __post_init__(self) -> None:
+        if 0 < self.max_cost_usd < 1 / MICRO:
+            said = f"`max_cost_usd` is `{self.max_cost_usd}`, which is less than can be counted"
+            raise ValueError(f"{said}: give 0.000001 or more, or 0 for nothing")
+
 
 class Circuit(FileSection, frozen=True):
     """`circuit_breaker`."""
@@ -54,14 +60,37 @@ class Destinations(FileSection, frozen=True):
     """`egress`."""
 
     enabled: bool
-    allowed_hosts: tuple[str, ...] = ()
+    allowed_hosts: tuple[Text, ...] = ()
 
 
 class Credentials(FileSection, frozen=True):
     """`secret_guard`."""
 
     enabled: bool
-    patterns: tuple[str, ...] = ()
+    patterns: tuple[Text, ...] = ()
+
+
+FITTING: Final = (
+    (
+        "halt_rate",
+        "warning_rate",
+        "warning_rate",
+        "and a halt only follows a warning: give a larger `halt_rate`",
+    ),
+    (
+        "min_calls",
+        "window_calls",
+        "min_calls",
+        "so that there are never enough: give a larger `window_calls`",
+    ),
+    (
+        "repeated_failures",
+        "window_calls",
+        "repeated_failures",
+        "which is all that is remembered: give a larger `window_calls`",
+    ),
+)
+"""Pairs of options, the one of them that is not the larger, and what is wrong where it is."""
 
 
 class FailureRates(FileSection, frozen=True):
@@ -75,6 +104,13 @@ class FailureRates(FileSection, frozen=True):
     recovery_seconds: Span = 60.0
     repeated_failures: Calls = 5
     quarantine_seconds: Span = 300.0
+
+    def __post_init__(self) -> None:
+        for name, other, less, why in FITTING:
+            small, large = getattr(self, less), getattr(self, other if less == name else name)
+            if small > large:
+                said = f"`{name}` is `{getattr(self, name)}` and `{other}` is"
+                raise ValueError(f"{said} `{getattr(self, other)}`, {why}")
 
 
 class ShieldFile(FileSection, frozen=True):
