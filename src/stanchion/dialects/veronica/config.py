@@ -27,36 +27,14 @@ def file_of(path: Any) -> Path:
     return Path(path)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in seen:
-            raise ValueError(
-                f"`{name}` appears twice in one mapping, so that one of the two would be ignored"
-            )
-        seen[name] = value
-    return seen
-
-
-def parsed(file: Path, form: str) -> Any:
-    """What a file holds, as plain data; `DialectError` where it cannot be read in this form."""
+def parsed(file: Path) -> Any:
+    """What a file of JSON or YAML holds, as plain data; `DialectError` where it cannot be read."""
     try:
-        text = file_text(file)
+        document = read_text(file_text(file), str(file))
     except (OSError, UnicodeDecodeError) as error:
         raise DialectError(f"`{file}` cannot be read: {error}") from None
-    if form == "JSON":
-        import json
-
-        try:
-            return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique)
-        except RecursionError:
-            raise DialectError(f"`{file}` is nested too deeply: make it flatter") from None
-        except ValueError as error:
-            raise DialectError(f"`{file}` cannot be read as JSON: {error}") from None
-    document = read_text(text, str(file))
     if document.faults:
-        why = " ".join(str(document.faults[0]).split())
-        raise DialectError(f"`{file}` cannot be read as YAML: {why}")
+        raise DialectError(str(document.faults[0]))
     data = document.root.data()
     if data is None:
         # It may have been cut off, and every feature would be off.
@@ -274,17 +252,17 @@ class ShieldConfig(_Named):
     @classmethod
     def from_json(cls, path: str | Path) -> ShieldConfig:
         """A configuration from a JSON file."""
-        return cls._from_file(file_of(path), "JSON")
+        return cls._from_file(path)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> ShieldConfig:
-        """A configuration from a YAML file, or from a JSON file with that ending."""
-        file = file_of(path)
-        return cls._from_file(file, "JSON" if file.suffix.lower() == ".json" else "YAML")
+        """A configuration from a YAML file, or from one of JSON."""
+        return cls._from_file(path)
 
     @classmethod
-    def _from_file(cls, file: Path, form: str) -> ShieldConfig:
-        data = parsed(file, form)
+    def _from_file(cls, path: str | Path) -> ShieldConfig:
+        file = file_of(path)
+        data = parsed(file)
         try:
             return cls.from_dict(data)
         except DialectError as error:
@@ -363,10 +341,6 @@ def _read(kind: type[Any], given: Any) -> Any:
             f"`{section}` is of the type `{type(given).__name__}`: give a mapping, as `enabled: "
             f"true`"
         )
-    names = [one.name for one in fields(kind)]
-    unknown = next((name for name in given if name not in names), None)
-    if unknown is not None:
-        raise DialectError(f"`{section}` has no field `{unknown}`: {hint(str(unknown), names)}")
     if given and "enabled" not in given:
         raise DialectError(
             _idle(f"{section}.{next(iter(given))}", section, "enabled: true", "enabled: false")
