@@ -42,7 +42,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an unknown field": (
         lambda: rails(agents={"a": {"allowed_tool": []}}),
-        "agent `a`: allowed_tool: the key `allowed_tool` is not known: did you mean `allowed_tools`?",
+        "agent `a`: allowed_tool: the key `allowed_tool` is not known: did you mean",
     ),
     "an unknown field below": (
         lambda: rails(tasks={"t": {"scope": {"files": {"writes": []}}}}),

@@ -305,7 +305,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: BudgetConfig(max_call=1), ("`BudgetConfig` has no field `max_call`")),  # type: ignore[call-arg]
     (lambda: SafeModeConfig(True, 1), "is given 2 values and has 1"),  # type: ignore[call-arg]
     (lambda: ShieldConfig.from_json(3), "`path` is `3`"),  # type: ignore[arg-type]
-    (lambda: ErrorRateConfig(halt_rate=0.1), "`halt_rate` is `0.1` and `warning_rate` is `0.5`"),
+    (lambda: ErrorRateConfig(halt_rate=0.1), "`warning_rate` is `0.5` and `halt_rate` is `0.1`"),
     (lambda: ErrorRateConfig(window_calls=5), "`min_calls` is `10` and `window_calls` is `5`"),
     (
         lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "-1"}),

@@ -20,13 +20,6 @@ from stanchion.policy.nearest import hint, nearest
 from stanchion.policy.struct_check import convert
 
 
-def file_of(path: Any) -> Path:
-    """The file that a path names."""
-    if not isinstance(path, str | Path) or not str(path):
-        raise DialectError(f"`path` is `{path!r}`: give the path of a file")
-    return Path(path)
-
-
 def parsed(file: Path) -> Any:
     """What a file of JSON or YAML holds, as plain data; `DialectError` where it cannot be read."""
     try:
@@ -250,23 +243,18 @@ class ShieldConfig(_Named):
         )
 
     @classmethod
-    def from_json(cls, path: str | Path) -> ShieldConfig:
-        """A configuration from a JSON file."""
-        return cls._from_file(path)
-
-    @classmethod
     def from_yaml(cls, path: str | Path) -> ShieldConfig:
-        """A configuration from a YAML file, or from one of JSON."""
-        return cls._from_file(path)
-
-    @classmethod
-    def _from_file(cls, path: str | Path) -> ShieldConfig:
-        file = file_of(path)
+        """A configuration from a file of YAML or JSON."""
+        if not isinstance(path, str | Path) or not str(path):
+            raise DialectError(f"`path` is `{path!r}`: give the path of a file")
+        file = Path(path)
         data = parsed(file)
         try:
             return cls.from_dict(data)
         except DialectError as error:
             raise DialectError(f"`{file}`: {error}") from None
+
+    from_json = from_yaml
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> ShieldConfig:

@@ -71,26 +71,11 @@ class Credentials(FileSection, frozen=True):
 
 
 FITTING: Final = (
-    (
-        "halt_rate",
-        "warning_rate",
-        "warning_rate",
-        "and a halt only follows a warning: give a larger `halt_rate`",
-    ),
-    (
-        "min_calls",
-        "window_calls",
-        "min_calls",
-        "so that there are never enough: give a larger `window_calls`",
-    ),
-    (
-        "repeated_failures",
-        "window_calls",
-        "repeated_failures",
-        "which is all that is remembered: give a larger `window_calls`",
-    ),
+    ("warning_rate", "halt_rate", "and a halt only follows a warning"),
+    ("min_calls", "window_calls", "so that there are never enough"),
+    ("repeated_failures", "window_calls", "which is all that is remembered"),
 )
-"""Pairs of options, the one of them that is not the larger, and what is wrong where it is."""
+"""Options, those that are not smaller, and why."""
 
 
 class FailureRates(FileSection, frozen=True):
@@ -106,11 +91,11 @@ class FailureRates(FileSection, frozen=True):
     quarantine_seconds: Span = 300.0
 
     def __post_init__(self) -> None:
-        for name, other, less, why in FITTING:
-            small, large = getattr(self, less), getattr(self, other if less == name else name)
-            if small > large:
-                said = f"`{name}` is `{getattr(self, name)}` and `{other}` is"
-                raise ValueError(f"{said} `{getattr(self, other)}`, {why}")
+        for name, larger, why in FITTING:
+            least, most = getattr(self, name), getattr(self, larger)
+            if least > most:
+                said = f"`{name}` is `{least}` and `{larger}` is `{most}`"
+                raise ValueError(f"{said}, {why}: give a larger `{larger}`")
 
 
 class ShieldFile(FileSection, frozen=True):
