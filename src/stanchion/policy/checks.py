@@ -276,9 +276,7 @@ def _timezone(file: PolicyFile) -> Iterator[Wrong]:
 
 def _envelope(file: PolicyFile) -> Iterator[Wrong]:
     if file.envelope is not None:
-        wrong: str = import_module("stanchion.policy.formats.ragix").wrong_in(file.envelope)
-        if wrong:
-            yield ("envelope",), wrong
+        yield from import_module("stanchion.policy.formats.ragix").wrong_in(file.envelope)
 
 
 def _standing(file: PolicyFile) -> Iterator[Wrong]:

@@ -42,11 +42,11 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an unknown field": (
         lambda: rails(agents={"a": {"allowed_tool": []}}),
-        "agent `a` has no field `allowed_tool`: did you mean `allowed_tools`?",
+        "agent `a`: allowed_tool: the key `allowed_tool` is not known: did you mean",
     ),
     "an unknown field below": (
         lambda: rails(tasks={"t": {"scope": {"files": {"writes": []}}}}),
-        "`files` of `scope` of task `t` has no field `writes`: did you mean `write`?",
+        "task `t`: scope.files.writes: the key `writes` is not known: did you mean `write`?",
     ),
     "a value of another type": (
         lambda: rails(tasks={"t": {"token_budget": "many"}}),

@@ -266,7 +266,7 @@ WRONG: dict[str, tuple[Wrong, str]] = {
                                                                 "`build(event, ctx)`")),
     "a builder that takes one parameter": (
         lambda: gateway_of(context_builder=SimpleNamespace(build=lambda _event: None)),
-        "`build` of `context_builder` takes other parameters: write `def build(self, event, ctx)`",
+        "`context_builder` needs a method `def build(self, event, ctx)`",
     ),
     "a configuration": (lambda: gateway_of(config={}), ("`config` is a `dict`: give a "
                                                        "GatewayConfig")),

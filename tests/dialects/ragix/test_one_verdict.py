@@ -88,7 +88,7 @@ def test_what_is_wrong_is_said_at_its_place(text: str, says: str, tmp_path: Path
 
 
 def test_the_same_words_are_wrong_in_a_policy_and_by_the_dialect() -> None:
-    with pytest.raises(PolicyError, match="envelope: `layer1_schema` is `'x'`: write `off`"):
+    with pytest.raises(PolicyError, match=r"envelope\.layer1_schema: `layer1_schema` is `'x'`"):
         Shield.load({"name": "p", "envelope": {"layer1_schema": "x"}}, store="memory:")
     with pytest.raises(DialectError, match="`layer1_schema` is `'x'`: write `off`"):
         TutorEnvelope(made(), layer1_schema="x")

@@ -154,21 +154,24 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ShieldConfig.from_dict({"budget": 5}), "`budget` is of the type `int`"),
     (lambda: ShieldConfig.from_dict([]), ("`ShieldConfig` is read from a `list`")),  # type: ignore[arg-type]
     (lambda: ShieldConfig(safe_mode=True), ("`safe_mode` is of the type `bool`")),  # type: ignore[arg-type]
-    (lambda: SafeModeConfig(enabled="no"), ("`safe_mode.enabled` is `'no'`")),  # type: ignore[arg-type]
-    (lambda: BudgetConfig(max_calls=-1), "`budget.max_calls` is `-1`"),
-    (lambda: BudgetConfig(max_cost_usd=float("nan")), "`budget.max_cost_usd` is `nan`"),
-    (lambda: BudgetConfig(window_seconds=0), "`budget.window_seconds` is `0`"),
+    (lambda: SafeModeConfig(enabled="no"), ("`safe_mode.enabled`: the text `no` was found where")),  # type: ignore[arg-type]
+    (lambda: BudgetConfig(max_calls=-1), "`budget.max_calls`: `-1` is out of bounds"),
+    (
+        lambda: BudgetConfig(max_cost_usd=float("nan")),
+        "`budget.max_cost_usd`: this number is not a finite number",
+    ),
+    (lambda: BudgetConfig(window_seconds=0), "`budget.window_seconds`: `0` is out of bounds"),
     (
         lambda: CircuitBreakerConfig(failure_threshold=0),
-        "`circuit_breaker.failure_threshold` is `0`",
+        "`circuit_breaker.failure_threshold`: `0` is out of bounds",
     ),
     (
         lambda: CircuitBreakerConfig(failure_threshold=True),
-        "`circuit_breaker.failure_threshold` is `True`",
+        "`circuit_breaker.failure_threshold`: `true` was found where",
     ),
-    (lambda: EgressConfig(allowed_hosts="example.org"), ("give a list of texts")),  # type: ignore[arg-type]
-    (lambda: SecretGuardConfig(patterns=[""]), "give a list of texts"),
-    (lambda: ErrorRateConfig(halt_rate=1.5), "give a share from above 0 to 1"),
+    (lambda: EgressConfig(allowed_hosts="example.org"), ("put it in brackets")),  # type: ignore[arg-type]
+    (lambda: SecretGuardConfig(patterns=[""]), "`secret_guard.patterns[0]`: 0 characters"),
+    (lambda: ErrorRateConfig(halt_rate=1.5), "give a number of at most 1"),
     (
         lambda: ShieldConfig.from_env({"VERONICA_SAFE_MOD": "1"}),
         "did you mean `VERONICA_SAFE_MODE`?",
@@ -293,7 +296,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: ErrorRateConfig(window_calls=100),
-        "`error_rate.window_calls` is `100`: give a whole number from 1 to 50",
+        "`error_rate.window_calls`: `100` is out of bounds: give a whole number of at most 50",
     ),
     (lambda: VeronicaIntegration(policy=3), ("`policy` is of the type `int`")),  # type: ignore[arg-type]
     (lambda: ShieldPipeline(policy=3), "`policy` is of the type `int`"),  # type: ignore[arg-type]
@@ -302,11 +305,11 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: BudgetConfig(max_call=1), ("`BudgetConfig` has no field `max_call`")),  # type: ignore[call-arg]
     (lambda: SafeModeConfig(True, 1), "is given 2 values and has 1"),  # type: ignore[call-arg]
     (lambda: ShieldConfig.from_json(3), "`path` is `3`"),  # type: ignore[arg-type]
-    (lambda: ErrorRateConfig(halt_rate=0.1), "`halt_rate` is `0.1` and `warning_rate` is `0.5`"),
+    (lambda: ErrorRateConfig(halt_rate=0.1), "`warning_rate` is `0.5` and `halt_rate` is `0.1`"),
     (lambda: ErrorRateConfig(window_calls=5), "`min_calls` is `10` and `window_calls` is `5`"),
     (
         lambda: ShieldConfig.from_env({"VERONICA_BUDGET_MAX_CALLS": "-1"}),
-        "`VERONICA_BUDGET_MAX_CALLS` is `-1`",
+        "`VERONICA_BUDGET_MAX_CALLS`: `-1` is out of bounds",
     ),
     (lambda: on()._shield_pipeline.before_charge(CTX, 1e9), ("below 1,000,000,000")),  # type: ignore[union-attr]
     (lambda: on().execute(DEAR, int), "below 1,000,000,000"),
@@ -413,7 +416,7 @@ def test_a_number_acts_or_is_refused_by_its_own_name(kind: Any, name: str, value
     Stanchion's."""
     config, why = made(kind, enabled=True, **{name: value})
     if config is None:
-        assert f"`{kind.section}.{name}` is `" in why or f"`{name}` is `" in why
+        assert f"`{kind.section}.{name}`: " in why or f"`{name}` is `" in why
         return
     given = (
         {"error_rate": config}
@@ -448,19 +451,23 @@ def test_without_a_shield_nothing_raises_that_did_not_before() -> None:
 @pytest.mark.parametrize(
     ("ending", "content", "says"),
     [
-        (".json", "{", "JSON"),
+        (".json", "{", "1:2: is not YAML"),
         (".yaml", "a: [", "YAML"),
         (".yaml", "", "is empty: name the features"),
         (".yaml", "# safe_mode:\n", "is empty: name the features"),
         (".yaml", "- 1", "from a `list`"),
         (".json", "[]", "from a `list`"),
-        (".json", '{"safe_mode": {"enabled": true, "enabled": false}}', "`enabled` appears twice"),
+        (
+            ".json",
+            '{"safe_mode": {"enabled": true, "enabled": false}}',
+            "appears here a second time",
+        ),
         (
             ".yaml",
             "safe_mode: {enabled: true}\nsafe_mode: {enabled: false}",
             "appears here a second time",
         ),
-        (".json", "[" * 100_000, "nested too deeply"),
+        (".json", "[" * 100_000, "nested deeper"),
         (".yaml", "[" * 1_000, "nested deeper"),
         (".yaml", "budget: {max_calls: 3}", "nothing acts on it"),
     ],

@@ -76,6 +76,10 @@ def test_what_is_wrong_with_a_file_is_said_at_its_place(tmp_path: Path) -> None:
     for text, why in (
         ("budget: {enabled: true, max_cals: 3}", "max_cals"),
         ("error_rate: {enabled: true, halt_rate: 2}", "at most 1"),
+        ("error_rate: {enabled: true, halt_rate: 0.1}", "a halt only follows a warning"),
+        ("error_rate: {enabled: true, window_calls: 4}", "there are never enough"),
+        ("budget: {enabled: true, max_cost_usd: 0.0000001}", "less than can be counted"),
+        ("egress: {enabled: true, allowed_hosts: ['']}", "0 characters are too few"),
         ("budget: {max_calls: 3}\nsafe_mode: {enabled: true}", "enabled"),
     ):
         file.write_text(text)

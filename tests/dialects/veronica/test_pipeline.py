@@ -333,6 +333,8 @@ def directly(shield: Shield, drawn: list[Any]) -> list[Decision]:
                 decision = run.error(name, ValueError("x"), args={})
             case "budget":
                 decision = run.charge(0, cost, api_calls=1, tool=name)
+            case _ if tool is None:
+                decision = run.model_reply("")
             case _:
                 decision = run.result(name, {}, None)
         answers.append(spoken(decision))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Final
+from uuid import uuid4
 
 from stanchion.approvals.bypass import BypassRequest, Urgency
 from stanchion.dialects.agent33.results import ChainResult, ErrorResult
@@ -22,11 +23,11 @@ from stanchion.dialects.agent33.words import (
 from stanchion.dialects.errors import DialectError
 from stanchion.hosts.contract.host import Entered
 from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.engine import TRIES
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import ABSENT, Batch, Put, Reply, StoreLost, When, key
+from stanchion.kernel.state import ABSENT, StoreLost, key
 from stanchion.readings.canonical import canonical
 from stanchion.runtime.calling.report_methods import given
 from stanchion.runtime.calling.reports import handed_to, report
@@ -49,22 +50,18 @@ def _counted(
     believed."""
     info, records = desk.info, desk.shield.records
     name = key(info.tenant, "attempts", info.agent, info.task, _action(tool, args))
-    version, before = records.get(name, ABSENT)
-    if not failed and not before:
+    if not failed and not records.get(name, ABSENT)[1]:
         return 0
-    for _ in range(TRIES):
-        value = (before or 0) + 1 if attempt is None else attempt
-        put: Put = (name, value if failed else 0, When.JUDGED, 0, 0)
-        expects = ((name, version, version + 1),)
-        try:
-            reply: Reply = yield Batch(desk.new_id(), info.tenant, True, expects, puts=(put,))
-        except StoreLost:
-            return GIVEN_UP
-        if not reply.stale:
-            records[name] = (version + 1, put[1])
-            return value
-        version, before = next(((one.number, one.value) for one in reply.fresh), ABSENT)
-    return GIVEN_UP
+
+    def which(before: Any, _now: int) -> int:
+        counted = int(before or 0) + 1 if attempt is None else attempt
+        return counted if failed else 0
+
+    try:
+        changed = yield from change(records, f"{uuid4()}.attempt", info.tenant, name, which)
+    except StoreLost:
+        return GIVEN_UP
+    return int(changed.value)
 
 
 def _action(tool: str, args: dict[str, Any]) -> str:

@@ -14,7 +14,6 @@ from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
 from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.nearest import hint
 from stanchion.policy.sections import FileSection
 from stanchion.policy.struct_check import convert
 from stanchion.readings.paths.place import fault
@@ -119,9 +118,7 @@ class OnError(FileSection, frozen=True):
 def read(kind: type[S], given: object, name: str) -> S:
     """A setting that was given as it is or as a mapping; `DialectError` says what is wrong with
     it."""
-    if isinstance(given, Mapping):
-        _known(kind, given, name)
-    elif not isinstance(given, kind):
+    if not isinstance(given, Mapping | kind):
         raise DialectError(
             f"{name} is a `{type(given).__name__}`: give a `{kind.__name__}` or a mapping of its "
             f"fields"
@@ -145,20 +142,6 @@ def read_all(kind: type[S], given: object, name: str) -> dict[str, S]:
         plural = f"`{name}s` is a `{type(given).__name__}`"
         raise DialectError(f"{plural}: give a mapping from names or patterns to `{kind.__name__}`")
     return {str(key): read(kind, value, f"{name} `{key}`") for key, value in given.items()}
-
-
-def _known(kind: type[msgspec.Struct], given: Mapping[Any, Any], name: str) -> None:
-    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
-    for key, value in given.items():
-        if key not in fields:
-            raise DialectError(f"{name} has no field `{key!s:.80}`: {hint(str(key), fields)}")
-        inner = fields[key]
-        if (
-            isinstance(inner, type)
-            and issubclass(inner, msgspec.Struct)
-            and isinstance(value, Mapping)
-        ):
-            _known(inner, value, f"`{key}` of {name}")
 
 
 def _started(patterns: tuple[str, ...], folder: str) -> tuple[str, ...]:

@@ -120,13 +120,9 @@ class GuardrailGateway:
                 f"`risk_router` is a `{type(risk_router).__name__}`: give a DefaultRiskRouter with "
                 f"the waits you want"
             )
-        if context_builder is not None and not callable(getattr(context_builder, "build", None)):
-            raise DialectError("`context_builder` has no method `build(event, ctx)`")
-        if context_builder is not None and not takes_both(context_builder.build):
-            raise DialectError(
-                "`build` of `context_builder` takes other parameters: write `def build(self, "
-                "event, ctx)`"
-            )
+        build = getattr(context_builder, "build", None)
+        if context_builder is not None and not (callable(build) and takes_both(build)):
+            raise DialectError("`context_builder` needs a method `def build(self, event, ctx)`")
         if config is not None and not isinstance(config, GatewayConfig):
             raise DialectError(f"`config` is a `{type(config).__name__}`: give a GatewayConfig")
         self.registry = registry

@@ -6,56 +6,28 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final, get_args, get_type_hints
+from typing import Any, ClassVar, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.words import MadeByName, SealedList
-from stanchion.kernel.units import MICRO
 from stanchion.policy.composed import read_text
-from stanchion.policy.formats.veronica import MOST, ShieldFile
+from stanchion.policy.document import read_data
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.formats.veronica import ShieldFile
 from stanchion.policy.load import file_text
 from stanchion.policy.nearest import hint, nearest
+from stanchion.policy.struct_check import convert
 
 
-def file_of(path: Any) -> Path:
-    """The file that a path names."""
-    if not isinstance(path, str | Path) or not str(path):
-        raise DialectError(f"`path` is `{path!r}`: give the path of a file")
-    return Path(path)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in seen:
-            raise ValueError(
-                f"`{name}` appears twice in one mapping, so that one of the two would be ignored"
-            )
-        seen[name] = value
-    return seen
-
-
-def parsed(file: Path, form: str) -> Any:
-    """What a file holds, as plain data; `DialectError` where it cannot be read in this form."""
+def parsed(file: Path) -> Any:
+    """What a file of JSON or YAML holds, as plain data; `DialectError` where it cannot be read."""
     try:
-        text = file_text(file)
+        document = read_text(file_text(file), str(file))
     except (OSError, UnicodeDecodeError) as error:
         raise DialectError(f"`{file}` cannot be read: {error}") from None
-    if form == "JSON":
-        import json
-
-        try:
-            return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique)
-        except RecursionError:
-            raise DialectError(f"`{file}` is nested too deeply: make it flatter") from None
-        except ValueError as error:
-            raise DialectError(f"`{file}` cannot be read as JSON: {error}") from None
-    document = read_text(text, str(file))
     if document.faults:
-        why = " ".join(str(document.faults[0]).split())
-        raise DialectError(f"`{file}` cannot be read as YAML: {why}")
+        raise DialectError(str(document.faults[0]))
     data = document.root.data()
     if data is None:
         # It may have been cut off, and every feature would be off.
@@ -128,8 +100,7 @@ class _Feature(_Named):
 
     def check(self) -> None:
         """Raise `DialectError` where a value is of no use."""
-        for one in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
-            _check(f"{self.section}.{one.name}", getattr(self, one.name), str(one.type))
+        _check(self.section, _plain(self))
 
     def check_acts(self) -> None:
         """Raise `DialectError` where options are given, and nobody has said whether the feature is
@@ -211,28 +182,6 @@ class ErrorRateConfig(_Feature):
     repeated_failures: int = 5
     quarantine_seconds: float = 300
 
-    def check(self) -> None:
-        """Raise `DialectError` where a value is of no use, or two of them do not fit together."""
-        super().check()
-        if self.halt_rate < self.warning_rate:
-            said = f"`halt_rate` is `{self.halt_rate}` and `warning_rate` is `{self.warning_rate}`"
-            raise DialectError(
-                f"{said}, and a halt only follows a warning: give a larger `halt_rate`"
-            )
-        if self.min_calls > self.window_calls:
-            said = f"`min_calls` is `{self.min_calls}` and `window_calls` is `{self.window_calls}`"
-            raise DialectError(
-                f"{said}, so that there are never enough: give a larger `window_calls`"
-            )
-        if self.repeated_failures > self.window_calls:
-            said = (
-                f"`repeated_failures` is `{self.repeated_failures}` and `window_calls` is "
-                f"`{self.window_calls}`"
-            )
-            raise DialectError(
-                f"{said}, which is all that is remembered: give a larger `window_calls`"
-            )
-
 
 @dataclass
 class ShieldConfig(_Named):
@@ -294,23 +243,18 @@ class ShieldConfig(_Named):
         )
 
     @classmethod
-    def from_json(cls, path: str | Path) -> ShieldConfig:
-        """A configuration from a JSON file."""
-        return cls._from_file(file_of(path), "JSON")
-
-    @classmethod
     def from_yaml(cls, path: str | Path) -> ShieldConfig:
-        """A configuration from a YAML file, or from a JSON file with that ending."""
-        file = file_of(path)
-        return cls._from_file(file, "JSON" if file.suffix.lower() == ".json" else "YAML")
-
-    @classmethod
-    def _from_file(cls, file: Path, form: str) -> ShieldConfig:
-        data = parsed(file, form)
+        """A configuration from a file of YAML or JSON."""
+        if not isinstance(path, str | Path) or not str(path):
+            raise DialectError(f"`path` is `{path!r}`: give the path of a file")
+        file = Path(path)
+        data = parsed(file)
         try:
             return cls.from_dict(data)
         except DialectError as error:
             raise DialectError(f"`{file}`: {error}") from None
+
+    from_json = from_yaml
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> ShieldConfig:
@@ -324,7 +268,7 @@ class ShieldConfig(_Named):
             if name in known:
                 section, option, kind = known[name]
                 value = _from_text(name, environ[name], option, kind)
-                _check(f"{section}.{option}", value, kind, name)
+                _check(section, {option: value}, name)
                 found.setdefault(section, {})[option] = value
             elif name.startswith(PREFIX):
                 _refuse_nearly(name, tuple(known))
@@ -346,16 +290,6 @@ SECTIONS: Final[dict[str, type[Any]]] = {
 }
 
 
-@cache
-def _bounds(name: str) -> tuple[float, float]:
-    """What a number can be, as a file has it."""
-    section, _, option = name.partition(".")
-    in_file = get_args(get_type_hints(ShieldFile)[section])[0]
-    bounds = get_type_hints(in_file, include_extras=True)[option].__metadata__[0]
-    least = bounds.gt if bounds.ge is None else bounds.ge
-    return least, bounds.lt - 1 if bounds.le is None else bounds.le
-
-
 def variables() -> dict[str, tuple[str, str, str]]:
     """The environment variables that are read: which option of which feature each of them sets, and
     of what type."""
@@ -367,31 +301,15 @@ def variables() -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def _check(name: str, value: Any, kind: str, called: str = "") -> None:
-    """Refuse a value of an option that is of no use; `called` is what the option is called where it
-    comes from."""
-    least, most = _bounds(name) if kind in ("int", "float") else (0, 0)
-    if kind == "bool":
-        fits, wanted = type(value) is bool, "`True` or `False`"
-    elif kind == "int":
-        fits = type(value) is int and least <= value <= most
-        wanted = f"a whole number from {least} to {most:,}"
-        if most == MOST:
-            above = f" and not above {most:,}" if type(value) is int and value > most else ""
-            wanted = f"a whole number, {least} or more{above}"
-    elif kind == "float":
-        nothing = name == "budget.max_cost_usd"
-        least = 1 / MICRO if nothing else least
-        fits = type(value) in (int, float) and (value == 0 or least <= value <= most)
-        fits = fits and (nothing or value != 0)
-        wanted = f"a number from {f'{least:,}' if least else 'above 0'} to {most:,}"
-        wanted += ", or 0 for nothing" if nothing else ""
-        wanted = "a share from above 0 to 1" if name.endswith("_rate") else wanted
-    else:
-        fits = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
-        fits, wanted = fits and all(value), "a list of texts"
-    if not fits:
-        raise DialectError(f"`{called if called else name}` is `{value!r}`: give {wanted}")
+def _check(section: str, values: Mapping[str, Any], called: str = "") -> None:
+    """Refuse values of a feature that a file could not have either; `called` is what one is called
+    where it comes from."""
+    try:
+        convert(read_data({section: {"enabled": False, **values}}, ""), ShieldFile)
+    except PolicyError as error:
+        fault = error.faults[0]
+        name = called if called else fault.place.removeprefix(": ")
+        raise DialectError(f"`{name}`: {fault.message}") from None
 
 
 def _plain(section: _Feature) -> dict[str, Any]:
@@ -411,10 +329,6 @@ def _read(kind: type[Any], given: Any) -> Any:
             f"`{section}` is of the type `{type(given).__name__}`: give a mapping, as `enabled: "
             f"true`"
         )
-    names = [one.name for one in fields(kind)]
-    unknown = next((name for name in given if name not in names), None)
-    if unknown is not None:
-        raise DialectError(f"`{section}` has no field `{unknown}`: {hint(str(unknown), names)}")
     if given and "enabled" not in given:
         raise DialectError(
             _idle(f"{section}.{next(iter(given))}", section, "enabled: true", "enabled: false")

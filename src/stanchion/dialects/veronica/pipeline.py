@@ -207,8 +207,9 @@ class ShieldPipeline:
             if ctx.tool_name is not None:
                 return (yield from self._came(Stage.TOOL_RESULT, ctx, result=result))
             reply = result if isinstance(result, str) else ""
-            about = {"text": reply, "model": or_empty(ctx.model)}
-            return spoken((yield from self._judged(Stage.MODEL_REPLY, **about)))
+            return (
+                yield from self._came(Stage.MODEL_REPLY, ctx, text=reply, model=or_empty(ctx.model))
+            )
 
     on_result, aon_result = twins(_on_result)
 
@@ -217,10 +218,9 @@ class ShieldPipeline:
         read."""
         said = beside(ctx, blind=self.is_blind)
         legible = self.is_blind or _readable(said)
-        args = said if legible else {}
-        decision = spoken(
-            (yield from self._judged(stage, tool=or_empty(ctx.tool_name), args=args, **what))
-        )
+        if stage is not Stage.MODEL_REPLY:
+            what |= {"tool": or_empty(ctx.tool_name), "args": said if legible else {}}
+        decision = spoken((yield from self._judged(stage, **what)))
         return decision if legible else Decision.HALT
 
     def _judged(self, stage: Stage, **fields: Any) -> Flow[Judged]:

@@ -18,6 +18,7 @@ Entry = dict[str, Any]
 MOST: Final = LARGEST - 1
 MOST_USD: Final = LARGEST // MICRO
 Count = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
+Text = Annotated[str, msgspec.Meta(min_length=1)]
 Calls = Annotated[int, msgspec.Meta(ge=1, le=50)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 Span = Annotated[float, msgspec.Meta(gt=0, le=999_999_999)]
@@ -41,6 +42,11 @@ class BudgetWindow(FileSection, frozen=True):
     max_cost_usd: Annotated[float, msgspec.Meta(ge=0, lt=MOST_USD)] = 10.0
     window_seconds: Annotated[float, msgspec.Meta(ge=1, le=999_999_999)] = 3600.0
 
+    def __post_init__(self) -> None:
+        if 0 < self.max_cost_usd < 1 / MICRO:
+            said = f"`max_cost_usd` is `{self.max_cost_usd}`, which is less than can be counted"
+            raise ValueError(f"{said}: give 0.000001 or more, or 0 for nothing")
+
 
 class Circuit(FileSection, frozen=True):
     """`circuit_breaker`."""
@@ -54,14 +60,22 @@ class Destinations(FileSection, frozen=True):
     """`egress`."""
 
     enabled: bool
-    allowed_hosts: tuple[str, ...] = ()
+    allowed_hosts: tuple[Text, ...] = ()
 
 
 class Credentials(FileSection, frozen=True):
     """`secret_guard`."""
 
     enabled: bool
-    patterns: tuple[str, ...] = ()
+    patterns: tuple[Text, ...] = ()
+
+
+FITTING: Final = (
+    ("warning_rate", "halt_rate", "and a halt only follows a warning"),
+    ("min_calls", "window_calls", "so that there are never enough"),
+    ("repeated_failures", "window_calls", "which is all that is remembered"),
+)
+"""Options, those that are not smaller, and why."""
 
 
 class FailureRates(FileSection, frozen=True):
@@ -75,6 +89,13 @@ class FailureRates(FileSection, frozen=True):
     recovery_seconds: Span = 60.0
     repeated_failures: Calls = 5
     quarantine_seconds: Span = 300.0
+
+    def __post_init__(self) -> None:
+        for name, larger, why in FITTING:
+            least, most = getattr(self, name), getattr(self, larger)
+            if least > most:
+                said = f"`{name}` is `{least}` and `{larger}` is `{most}`"
+                raise ValueError(f"{said}, {why}: give a larger `{larger}`")
 
 
 class ShieldFile(FileSection, frozen=True):

@@ -31,6 +31,9 @@ SWITCHES: Final[Mapping[str, tuple[str, str]]] = {
 class EnvelopeError(ValueError):
     """A setting of the envelope that cannot be; the message names its field."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
 
 class EnvelopeConfig(msgspec.Struct, frozen=True):
     """The settings of a `TutorEnvelope`; as they stand, every layer is off. Raises
