@@ -110,7 +110,7 @@ class Scene:
             try:
                 asking.call(self.pay, amount=amount)
             except Refused as refused:
-                return self.shield.ticket(refused.ticket)
+                return self.shield.ticket(str(refused.ticket))
         raise AssertionError("nobody was asked")
 
     def pay(self, amount: Any) -> None:
