@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.operators import ELSEWHERE
 from stanchion.audit.layout import state_folder
 from stanchion.cli.answerers import loaded
@@ -203,7 +204,7 @@ def driven_apart(name: str) -> tuple[Mark, str]:
     try:
         done = subprocess.run(command, capture_output=True, timeout=DRIVE_S, check=True)
         said = done.stdout.rpartition(b"\n")[2]
-        return tried_adapter(name, msgspec.json.decode(said, type=Came))
+        return tried_adapter(name, typed.decode(said, Came))
     except (subprocess.SubprocessError, msgspec.MsgspecError) as error:
         return "bad", f"{name}: its canary could not be driven: {error}"
 
