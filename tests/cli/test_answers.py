@@ -5,8 +5,11 @@ from __future__ import annotations
 import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -50,6 +53,16 @@ def pay(amount: int) -> str:
     return f"paid {amount}"
 
 
+@contextmanager
+def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """A process that is gone at the end, whatever happens."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
 def gets(port: int, path: str) -> int:
     link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     try:
@@ -63,21 +76,24 @@ def test_the_page_is_served_until_it_is_told_to_stop(home: Path, port: Port) -> 
     ticket = asked(home)
     command = [sys.executable, "-m", "stanchion", "answers", "--policy", str(home / "policy.yaml")]
     store = ["--store", f"sqlite:{home / 'state' / 'state.db'}"]
-    with subprocess.Popen([*command, *store], stdout=subprocess.PIPE, text=True) as serving:
+    with ended(subprocess.Popen([*command, *store], stdout=subprocess.PIPE, text=True)) as serving:
         assert serving.stdout is not None
         assert serving.stdout.readline() == f"answers are heard at 127.0.0.1:{port.number}\n"
+        shows = ["tickets", "show", ticket, *store]
+        piped = [sys.executable, "-m", "stanchion", *shows]
+        said = subprocess.run(piped, capture_output=True, text=True, check=True).stdout
+        assert "/a/" not in said, "what goes to a pipe may be an agent's"
         with person() as ann:
-            shows = ["-m", "stanchion", "tickets", "show", ticket, *store]
-            screen = ann.start(f"import subprocess; subprocess.run({[sys.executable, *shows]!r})")
-            assert "/a/" not in screen, "what goes to a pipe may be an agent's"
-            code = "import os, sys; os.dup2(os.open(sys.argv[1], 1), 1); "
-            code += f"sys.argv = {['stanchion', *shows[2:]]!r}; "
-            ann.begin(f"{code}from stanchion.cli.main import main; main()").wait()
-            link = ann.reads(r"link +(http[^ ]+(?:\s+[A-Za-z0-9_-]+)*)\s*\r?\n")
-        whole = "".join(link.split())
-        assert gets(port.number, urlsplit(whole).path) == 200
+            code = (
+                "import os, sys; os.dup2(os.open(sys.argv[1], 1), 1)\n"
+                "os.environ.update(COLUMNS='999', NO_COLOR='1')\n"
+                f"from stanchion.cli.main import main; main({shows!r})"
+            )
+            with ann.begin(code) as program:
+                link = ann.reads(r"link +(http[^ ]+)\r\n", program)
+        assert gets(port.number, urlsplit(link).path) == 200
         serving.send_signal(signal.SIGTERM)
-    assert serving.returncode == 0
+        assert serving.wait() == 0
     with pytest.raises(OSError, match="refused"):
         gets(port.number, "/")
 
@@ -93,8 +109,6 @@ def test_without_a_place_to_answer_it_says_where_to_write_one(
 def test_a_place_that_is_taken_is_named(
     home: Path, port: Port, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import socket
-
     with socket.create_server(("127.0.0.1", port.number)):
         assert main(["answers", "--store", "memory:"]) == 2
     assert f"cannot listen at `127.0.0.1:{port.number}`" in capsys.readouterr().err
@@ -113,7 +127,7 @@ def test_a_broker_serves_the_page_beside_itself(port: Port) -> None:
             *("--allow-user", str(os.getuid())),
             STANCHION_NOTIFY=str(notify),
         )
-        with broker:
+        with ended(broker):
             assert broker.stdout is not None
             assert (
                 broker.stdout.readline()

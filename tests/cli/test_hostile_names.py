@@ -109,6 +109,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "uninstall": ("ODD",),
     "hook": ("ODD",),
     "doctor": ("ODD",),
+    "answers": ("ODD", "--policy ODD"),
     "status": ("", "--json", "--trail ODD", "--project ODD"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.cli.main import main
-from stanchion.cli.status import ABOUT, StatusLine, _lines
+from stanchion.cli.status import ABOUT, StatusLine, screen
 from stanchion.cli.terminal import Terminal
 from tests.cli.signing import Signing
 
@@ -131,7 +131,7 @@ def test_an_agent_without_hooks_is_unguarded(
 def test_lines_fit_the_terminal(width: int) -> None:
     said = "a sentence of some words that goes on for a while and then on and on " * 3
     found = [StatusLine("questions", "look", said, "do this"), StatusLine("questions", "bad", "no")]
-    lines = [*_lines(found, 1, 1, Terminal(False, width))]
+    lines = [*screen(found, 1, 1, Terminal(False, width))]
     assert all(len(line) <= width or line.startswith("1 thing") for line in lines)
     assert " ".join(" ".join(lines).split()).count("on and on") == 3
 

@@ -21,8 +21,9 @@ the call starts. Anybody may say no: it lets nothing through.
 ## By risk, and how somebody answers
 
 Each cell says how far a yes can reach; a dash means that it does not count. A program's yes counts only where the state
-is in its own memory. Somebody without a key answers as `{operator}`. `escalation.at_least` in the policy is the weakest
-answer that counts at all: by a `link`, in a `chat` that says who it is, or with a `key`.
+is in its own memory. Somebody without a key answers as `{operator}`.
+`escalation.at_least` in the policy is the weakest answer that counts at all: by a `link`, in a
+`chat` that says who it is, or with a `key`.
 
 """
 
@@ -78,9 +79,8 @@ def render() -> str:
     for words, (way, enrolled) in WAYS.items():
         answering = AnswererRole(way, "ann", OPERATOR, (), enrolled)
         named = ("chat",) if way is Way.CHAT else ()
-        lines.append(
-            f"| {words} | {' | '.join(_reach(replace(asked, relayed=named), answering) for asked in RISKS.values())} |"
-        )
+        cells = [_reach(replace(asked, relayed=named), answering) for asked in RISKS.values()]
+        lines.append(f"| {words} | {' | '.join(cells)} |")
     roles = ("any other role", SUPERVISOR, OPERATOR)
     modes = [
         f"| mode | {' | '.join(_code(role) for role in roles)} |",

@@ -46,20 +46,26 @@ def doubt(
     answering = AnswererRole(
         answer.way, act.operator, act.role, agents, roster.enrolled, act.yes, is_agent
     )
-    if answer.way.proven:
-        if operator is None:
-            return roster.trouble if roster.trouble else "there is no operator with that name"
-        if act.role not in operator.roles:
-            return f"they do not have the role `{act.role}`"
-        try:
-            signature = bytes.fromhex(answer.signature)
-        except ValueError:
-            return "the signature cannot be read"
-        if not _verified(operator.key, act.message, signature):
-            return "the signature was not made with their key, or not for this answer"
-        if answer.key != _fingerprint(operator.key):
-            return "it names a key that is not theirs"
-    return refusal(asked, answering, scope)
+    forged = _forged(roster, answer) if answer.way.proven else ""
+    return forged if forged else refusal(asked, answering, scope)
+
+
+def _forged(roster: Roster, answer: Answer) -> str:
+    """Why a signature proves nothing; empty where it is an operator's."""
+    act, operator = answer.act, roster.operators.get(answer.act.operator)
+    if operator is None:
+        return roster.trouble if roster.trouble else "there is no operator with that name"
+    if act.role not in operator.roles:
+        return f"they do not have the role `{act.role}`"
+    try:
+        signature = bytes.fromhex(answer.signature)
+    except ValueError:
+        return "the signature cannot be read"
+    if not _verified(operator.key, act.message, signature):
+        return "the signature was not made with their key, or not for this answer"
+    if answer.key != _fingerprint(operator.key):
+        return "it names a key that is not theirs"
+    return ""
 
 
 def _fingerprint(key: str) -> str:

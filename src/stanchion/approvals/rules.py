@@ -95,6 +95,11 @@ def refusal(asked: Asked, answering: AnswererRole, scope: Scope = Scope.ONCE) ->
         first = "" if answering.enrolled else "; `stanchion operators add NAME` adds the first one"
         how_bad = "critical" if asked.critical else "of high risk"
         return f"it is {how_bad}: only an operator with a key can say yes{first}"
+    return _too_far(asked, way, scope)
+
+
+def _too_far(asked: Asked, way: Way, scope: Scope) -> str:
+    """Why a yes cannot reach so far; empty where it can."""
     if way in (Way.DIALOG, *RELAYED) and scope is not Scope.ONCE:
         return "a yes in a host's dialog, by a link or in a chat can only be for one call"
     if asked.once_only and scope is not Scope.ONCE:

@@ -21,7 +21,8 @@ from stanchion.cli.whose import named_project
 from stanchion.ops.answering.other_end import NOBODY, OtherEnd
 from stanchion.ops.answering.server import AnswerDesk, AnswerServer
 from stanchion.ops.broker.peers import Admission, die_with_parent
-from stanchion.runtime.standing.listeners import links_of, notify_file, read_notify, usual_file
+from stanchion.runtime.standing.listeners import notify_file, read_notify, usual_file
+from stanchion.runtime.standing.ticket_links import links_of
 from stanchion.telemetry.notices.config import NotifyFile
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ from stanchion.runtime.standing.listeners import (
     usual_file,
 )
 from stanchion.stores.memory import wall_ms
-from stanchion.telemetry.notices.message import message_of
+from stanchion.telemetry.notices.message import DeliveryOutcome, message_of
 from stanchion.telemetry.notices.post import Post
 from stanchion.telemetry.notices.spool import WaitingDelivery, waiting
 from stanchion.telemetry.notices.webhook import new_secret
@@ -29,23 +30,27 @@ DONE: Final = 0
 FAILED: Final = 1
 
 
-def _test(args: Args) -> int:
-    post = _post(args)
+def tried(post: Post) -> Iterator[tuple[str, str, DeliveryOutcome]]:
+    """Send a test notice to every destination: its name, the notice's id, and what came back."""
     text = "this is a test notice; nothing has happened"
     test = message_of(
         Occurrence(kind=Kind.TEST, at=wall_ms(), text=text, id=new_id()), platform.node()
     )
+    for name, destination in post.destinations.items():
+        yield name, test.id, destination.send(test)
+
+
+def _test(args: Args) -> int:
     status = DONE
     terminal = Terminal.of_stdout()
-    for name, destination in post.destinations.items():
-        outcome = destination.send(test)
+    for name, id, outcome in tried(_post(args)):
         status = status if outcome.delivered else FAILED
         if args.json:
             answer = {
                 "destination": name,
                 "delivered": outcome.delivered,
                 "said": outcome.said,
-                "id": test.id,
+                "id": id,
             }
             put_json(answer)
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
@@ -27,6 +27,7 @@ from stanchion.hosts.canaries import CANARIES, driven, installed
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.doctor import hooked, version_of
 from stanchion.hosts.coding.settings import HostPlaces
+from stanchion.hosts.contract.canary import Came
 from stanchion.kernel.state import StoreLost
 from stanchion.ops.views.amounts import amount, counted, percent, shown
 from stanchion.ops.views.budgets import BudgetLimits, budgets, limits_of, most_used
@@ -67,7 +68,7 @@ class StatusLine(Struct, frozen=True):
     to_do: str = ""
 
 
-class _Looking:
+class Looking:
     """What several lines are about: read once."""
 
     def __init__(self, args: Args) -> None:
@@ -90,7 +91,7 @@ Lines = Iterator[tuple[Mark, str] | tuple[Mark, str, str]]
 """A mark, words, and what to do."""
 
 
-def _store(at: _Looking) -> Lines:
+def _store(at: Looking) -> Lines:
     found = where(at.state, at.args.store, at.args.project)
     with opened(at.args.store, at.state, quiet=True) as store:
         if store is None:
@@ -104,7 +105,7 @@ def _store(at: _Looking) -> Lines:
         yield "bad", who, "`stanchion state resume` lets it go on"
 
 
-def _trail(at: _Looking) -> Lines:
+def _trail(at: Looking) -> Lines:
     if not at.readers:
         yield "none", "nothing was decided yet", "`stanchion check --tool bash` tries a policy"
         return
@@ -124,7 +125,7 @@ def _trail(at: _Looking) -> Lines:
         yield "look", "no witness: a missing end would not be missed", do
 
 
-def _policy(at: _Looking) -> Lines:
+def _policy(at: Looking) -> Lines:
     for one in veiled(refused()):
         yield "bad", f"process {one.process.pid} could not load `{one.origin}`", "correct the file"
     if at.case is None:
@@ -148,7 +149,7 @@ def _policy(at: _Looking) -> Lines:
         yield "look", f"in shadow mode, so they stop nothing: {', '.join(shadow)}"
 
 
-def _questions(at: _Looking) -> Lines:
+def _questions(at: Looking) -> Lines:
     with opened(at.args.store, at.state, quiet=True) as store:
         if store is None:
             yield "none", "nobody was asked anything yet"
@@ -166,7 +167,7 @@ def _questions(at: _Looking) -> Lines:
         yield "look", "no operator: what is critical can be answered by nobody", do
 
 
-def _budgets(at: _Looking) -> Lines:
+def _budgets(at: Looking) -> Lines:
     limits = BudgetLimits() if at.policy is None else limits_of(at.policy)
     with opened(at.args.store, at.state, quiet=True) as store:
         found = [] if store is None else most_used(budgets(store, limits), 3)
@@ -181,7 +182,7 @@ def _budgets(at: _Looking) -> Lines:
         yield "good", "none is nearly used up"
 
 
-def _notices(_: _Looking) -> Lines:
+def _notices(_: Looking) -> Lines:
     path = notify_file(None, os.environ)
     if path is None:
         yield "look", "unnotified: nobody hears of what happens", f"write `{usual_file()}`"
@@ -192,19 +193,23 @@ def _notices(_: _Looking) -> Lines:
         yield "good", f"sent where `{path}` says"
 
 
-def _adapters(at: _Looking) -> Lines:
+def _adapters(at: Looking) -> Lines:
     there = installed()
     if not there:
         yield "none", "no framework with an adapter is installed beside this command"
     elif not at.args.canaries:
         yield "none", f"not tried: {', '.join(there)}", "`stanchion status --canaries` tries them"
     for name in there if at.args.canaries else ():
-        came = driven(name)
-        words = f"{name} ({CANARIES[name].package} {came.version})"
-        yield ("good", f"{words} holds") if came.caught else ("bad", f"{words}: {came.why}")
+        yield tried(name, driven(name))
 
 
-def _agents(_: _Looking) -> Lines:
+def tried(name: str, came: Came) -> tuple[Mark, str]:
+    """What came of an adapter's canary."""
+    words = f"{name} ({CANARIES[name].package} {came.version})"
+    return ("good", f"{words} holds") if came.caught else ("bad", f"{words}: {came.why}")
+
+
+def _agents(_: Looking) -> Lines:
     at = HostPlaces(Path.cwd(), Path.home(), os.environ)
     there = [one for one in AGENTS if shutil.which(one)]
     if not there:
@@ -220,7 +225,7 @@ def _agents(_: _Looking) -> Lines:
             yield "look", f"{agent} is unguarded", f"`stanchion install {agent}`"
 
 
-def _escaped(at: _Looking) -> Lines:
+def _escaped(at: Looking) -> Lines:
     if not at.readers:
         yield "none", "no run was watched yet"
         return
@@ -236,7 +241,7 @@ def _escaped(at: _Looking) -> Lines:
         yield "none", "no run of the last day was watched for what escapes"
 
 
-ABOUT: Final[dict[str, Callable[[_Looking], Lines]]] = {
+ABOUT: Final[dict[str, Callable[[Looking], Lines]]] = {
     "store": _store,
     "trail": _trail,
     "policy": _policy,
@@ -252,15 +257,20 @@ ABOUT: Final[dict[str, Callable[[_Looking], Lines]]] = {
 
 def run(args: Args) -> int:
     """Show how everything stands."""
-    at = _Looking(args)
-    found = [line for about, look in ABOUT.items() for line in _looked(about, look, at)]
+    return show(args, ABOUT)
+
+
+def show(args: Args, about: Mapping[str, Callable[[Looking], Lines]]) -> int:
+    """Show how each of several things stands; the status says whether one is bad."""
+    at = Looking(args)
+    found = [line for name, look in about.items() for line in looked(name, look, at)]
     bad, look = [sum(one.mark == mark for one in found) for mark in ("bad", "look")]
     data = {"bad": bad, "look": look, "lines": found}
-    put_view(data, lambda _, terminal: _lines(found, bad, look, terminal), args.json)
+    put_view(data, lambda _, terminal: screen(found, bad, look, terminal), args.json)
     return int(bool(bad))
 
 
-def _looked(about: str, look: Callable[[_Looking], Lines], at: _Looking) -> Iterator[StatusLine]:
+def looked(about: str, look: Callable[[Looking], Lines], at: Looking) -> Iterator[StatusLine]:
     """The lines about one thing; one that cannot be looked at is not as it should be."""
     try:
         for mark, says, *to_do in look(at):
@@ -269,7 +279,7 @@ def _looked(about: str, look: Callable[[_Looking], Lines], at: _Looking) -> Iter
         yield StatusLine(about, "bad", veiled(str(error)))
 
 
-def _lines(found: list[StatusLine], bad: int, look: int, terminal: Terminal) -> Iterator[str]:
+def screen(found: list[StatusLine], bad: int, look: int, terminal: Terminal) -> Iterator[str]:
     for one in found:
         words = f"{one.about:<9}  {one.says}{f' — {one.to_do}' if one.to_do else ''}"
         yield from row(one.mark, words, terminal, STYLES[one.mark])

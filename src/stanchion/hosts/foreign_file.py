@@ -210,6 +210,12 @@ def is_known(path: Path, state: Path) -> bool:
     return _record(state, read_foreign(path).path) is not None
 
 
+def known_files(state: Path) -> list[Path]:
+    """The files that were changed for us, and are there."""
+    found = [_RECORD.decode(one.read_bytes()) for one in (state / RECORDS).glob("*.json")]
+    return sorted(Path(one.path) for one in found if os.path.exists(one.path))
+
+
 def _bare(file: ForeignFile, form: TextForm, old: InstallRecord | None) -> bytes | None:
     """A file without what is ours."""
     if file.raw is None:

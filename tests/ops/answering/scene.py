@@ -23,7 +23,8 @@ from stanchion.ops.answering.other_end import NOBODY, OtherEnd
 from stanchion.ops.answering.server import AnswerDesk, AnswerServer
 from stanchion.ops.broker.peers import Admission
 from stanchion.runtime.run import Run
-from stanchion.runtime.standing.listeners import links_of, read_notify
+from stanchion.runtime.standing.listeners import read_notify
+from stanchion.runtime.standing.ticket_links import links_of
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock
 from tests.ports import Port
@@ -110,7 +111,7 @@ class Scene:
             try:
                 asking.call(self.pay, amount=amount)
             except Refused as refused:
-                return self.shield.ticket(refused.ticket)
+                return self.shield.ticket(str(refused.ticket))
         raise AssertionError("nobody was asked")
 
     def pay(self, amount: Any) -> None:

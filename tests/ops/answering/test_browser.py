@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: insta
 def test_a_waiting_call_is_answered_on_a_phone(tmp_path: Path) -> None:
     with scene(tmp_path) as at, browser() as phone:
         phone.wide(390)
+        ticket = at.asks(HOSTILE)
         for content in (HOSTILE, 5, 6):
             ticket = at.asks(content)
             phone.goes(at.link(ticket))

@@ -98,7 +98,7 @@ def _own(at: Scene, ticket: Ticket, way: str) -> bool:
     if way == "key":
         with at.shield.run(agent="bot-of-ann", task="bills") as run:
             waiting = run.check("pay", {"amount": 7})
-            asked = at.shield.ticket(run.ticket(waiting))
+            asked = at.shield.ticket(str(run.ticket(waiting)))
         return handed_in(at, signed(at, asked))
     with at.run():
         return WAYS[way](at, ticket)

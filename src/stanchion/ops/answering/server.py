@@ -46,6 +46,7 @@ OF_ONE: Final = 120
 IN_ALL: Final = 1_200
 """How many requests are heard in a minute of one address, and of all."""
 CHAT: Final = "/chat"
+SIGNING: Final = "put the signing secret of the chat's app there"
 
 
 class PageAnswer(NamedTuple):
@@ -86,7 +87,7 @@ class AnswerDesk:
             None
             if chat is None
             else ChatDoor(
-                lambda: own_text(chat.secret_file, "put the signing secret of the app there"),
+                lambda: own_text(chat.secret_file, SIGNING),
                 lambda: shield.clock() / 1000,
             )
         )

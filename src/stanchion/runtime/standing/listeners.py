@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Mapping
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from stanchion.approvals.links import TicketLink, TicketLinks
 from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import state_folder
 from stanchion.audit.tampering import is_telling
-from stanchion.folders import kept_key
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.project_policies import own_policy
 from stanchion.policy.struct_check import convert
@@ -70,8 +67,6 @@ NOTIFY: Final = "STANCHION_NOTIFY"
 NAME: Final = "notify.yaml"
 NOBODY: Final = "none"
 """What is named instead of a file where notices go to the log alone."""
-LINK_KEY: Final = "links.key"
-"""The file of the key that links to tickets are signed with, in the state folder."""
 FOLDER: Final = "notices"
 """The folder of notices that wait, in the state folder."""
 
@@ -124,40 +119,14 @@ def post_for(given: str | Path | None, environ: Mapping[str, str]) -> Post | Non
     file = read_notify(path)
     if not file.destinations:
         return None
-    from stanchion.telemetry.notices.config import Webhook
-    from stanchion.telemetry.notices.post import Post, secret_of
-    from stanchion.telemetry.notices.webhook import BadSecret, secrets_in
+    from stanchion.runtime.standing.ticket_links import link_maker
+    from stanchion.telemetry.notices.post import Post, unusable_secrets
 
-    wrong = []
-    for name, one in file.destinations.items():
-        try:
-            if isinstance(one, Webhook):
-                secrets_in(secret_of(one, environ))
-        except (BadSecret, OSError) as error:
-            wrong.append(f"{path}: the secret of `{name}` cannot be used: {error}")
+    wrong = [f"{path}: {why}" for why in unusable_secrets(file, environ)]
     if wrong:
         raise NotifyError(wrong)
-    link = partial(_link, links_of(file, environ))
-    return Post(path, file, spool_folder(path, environ), dict(environ), link)
-
-
-def links_of(file: NotifyFile, environ: Mapping[str, str]) -> TicketLinks | None:
-    """What makes links to the pages of tickets, and knows its own; `None` where nobody answers on
-    pages. `NotifyError` where its key cannot be kept."""
-    if file.answers is None:
-        return None
-    try:
-        return TicketLinks(file.answers.base, kept_key(state_folder(environ) / LINK_KEY))
-    except OSError as error:
-        raise NotifyError([f"links to tickets cannot be signed: {error}"]) from None
-
-
-def _link(links: TicketLinks | None, one: Occurrence, holder: str) -> str:
-    """The address at which the holder of a destination answers what is asked."""
-    if links is None or one.asked is None:
-        return ""
-    asked = one.asked
-    return links.url(TicketLink(one.tenant, one.ticket, asked.generation, asked.digest, holder))
+    folder = spool_folder(path, environ)
+    return Post(path, file, folder, dict(environ), link_maker(file, environ))
 
 
 def spool_folder(path: Path, environ: Mapping[str, str]) -> Path:

@@ -6,7 +6,7 @@ import atexit
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,7 @@ from stanchion.telemetry.notices.courier import Courier, CourierReport
 from stanchion.telemetry.notices.message import Destination, message_of
 from stanchion.telemetry.notices.slack import SlackPost
 from stanchion.telemetry.notices.spool import Delivery, Spool
-from stanchion.telemetry.notices.webhook import WebhookPost
+from stanchion.telemetry.notices.webhook import BadSecret, WebhookPost, secrets_in
 from stanchion.telemetry.occurrences import Occurrences
 
 LINGER_S: Final = 2.0
@@ -139,6 +139,16 @@ def destination_of(
             return CommandRun(one.command, one.deadline_s)
         case SlackChannel():
             return SlackPost(lambda: own_text(one.url_file, ADDRESS), one.deadline_s)
+
+
+def unusable_secrets(file: NotifyFile, environ: Mapping[str, str]) -> Iterator[str]:
+    """Which destinations have a secret that cannot be used, and why."""
+    for name, one in file.destinations.items():
+        try:
+            if isinstance(one, Webhook):
+                secrets_in(secret_of(one, environ))
+        except (BadSecret, OSError) as error:
+            yield f"the secret of `{name}` cannot be used: {error}"
 
 
 def secret_of(one: Webhook, environ: Mapping[str, str]) -> str:
