@@ -61,6 +61,10 @@ USED_UP: Final = frozenset(
 refusal."""
 
 
+SHIELD_CLOSED: Final = Ending("kernel.shield_closed", "")
+"""The end of a run whose shield was closed."""
+
+
 class Desk(OpenCalls):
     """What one run has in hand. Safe to use from several threads; nothing in it grows with the
     run's length."""
@@ -86,7 +90,7 @@ class Desk(OpenCalls):
         self.deadline_at_ms = deadline_at_ms
         self.can = can
         """What the run's host can carry out."""
-        self.ended: Ending | None = None
+        self.ended: Ending | None = SHIELD_CLOSED if shield.is_closed else None
         late = self._answered_late, self._recalled, shield.heard_late
         self.asks = (shield.answerer, *late, shield.answers, self._context, info.tenant, self)
         self.answering = LookupAnswering(*self.asks, over=self._over)
