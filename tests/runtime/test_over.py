@@ -16,10 +16,10 @@ def test_a_closed_shield_says_that_it_is_closed(store: str, tmp_path: object) ->
     url = store if store == "memory:" else f"sqlite:{tmp_path}/state.db"
     shield = Shield.load({"name": "p"}, store=url)
     run = shield.run("ann")
-    assert not shield.is_closed
+    was_closed = shield.is_closed
     assert run.call(lambda: 1) == 1
     shield.close()
-    assert shield.is_closed
+    assert (was_closed, shield.is_closed) == (False, True)
     with pytest.raises(Refused, match="what judges this was closed") as refused:
         run.call(lambda: 1)
     assert refused.value.decision.code == "kernel.shield_closed"
