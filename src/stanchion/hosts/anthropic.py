@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Host, Hosted, tried
-from stanchion.hosts.anthropic_runner import judged_runner
+from stanchion.hosts.clients.anthropic_runner import judged_runner
 from stanchion.hosts.clients.forms import RequestForm
 from stanchion.hosts.clients.guarded import CANARY, canaries_of, guarding, running
 from stanchion.hosts.clients.tools import (

@@ -30,6 +30,7 @@ ERRORS: Final = frozenset(
         "kernel.crowded",
         "kernel.store_forgot",
         "kernel.audit_lost",
+        "kernel.shield_closed",
         "kernel.broker_lost",
         "kernel.contention",
         "kernel.patch_failed",

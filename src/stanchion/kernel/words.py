@@ -136,6 +136,10 @@ KERNEL: Final = declare(
             "wait until the trail can be written again, then try again",
             "{}",
         ),
+        "kernel.shield_closed": Words(
+            "what judges this was closed, so nothing can go ahead here any more",
+            "report that the program has closed its shield; trying again changes nothing",
+        ),
         "kernel.done_unrecorded": Words(
             "the audit trail cannot be written, so its record is not safe yet",
             "go on with something else: its record is written as soon as the trail can be",

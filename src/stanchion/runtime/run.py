@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Unpack
+from weakref import WeakSet
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
@@ -64,6 +65,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._tokens = []
+        self._children: WeakSet[Run] | None = None
         presence = desk.shield.presence
         self._stay = None if presence is None else presence.enter()
         if desk.shield.policy.file.bypass.safety_responses:
@@ -272,6 +274,9 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
             carved=carved,
             **options,
         )
+        if self._children is None:
+            self._children = WeakSet()
+        self._children.add(child)
         return child
 
     spawn, aspawn = twins(_spawn)
@@ -348,6 +353,9 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         return made
 
     def _ended(self) -> Flow[None]:
+        children, self._children = self._children, None
+        for child in () if children is None else list(children):
+            yield from child._ended()
         if self._stay is not None:
             self._stay.end()
         close(self._desk)

@@ -163,6 +163,11 @@ class Shield(Shielding, ByPeople):
             f"<Shield {in_words(self.policy.file, self.store)}{', closed' if self._closed else ''}>"
         )
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed: nothing goes ahead in it any more."""
+        return self._closed
+
     @classmethod
     def load(
         cls,

@@ -16,7 +16,7 @@ from anthropic.lib.tools import BetaToolRunner, ToolError
 
 from stanchion import Refused, Shield
 from stanchion.hosts.anthropic import guard
-from stanchion.hosts.anthropic_runner import UnknownRunner
+from stanchion.hosts.clients.anthropic_runner import UnknownRunner
 from tests.hosts.clients.provider import Call, Provider, Say
 from tests.hosts.clients.shields import GONE, KEY
 

@@ -87,6 +87,16 @@ def test_threads_and_invocations_leave_room_for_others(
         gc.collect()
 
 
+def test_a_thread_that_was_halted_stays_so(far: Any) -> None:
+    works = Works(LOOP, far, lambda hosted: hosted)
+    assert works.at("halted").report("tool_call", tool="end", args={}).answer is not None
+    assert works.at("older").report("prompt", text="hello").proceeds
+    for number in range(MOST_THROUGH_A_BROKER):
+        works.at(f"t{number}")
+    assert not works.at("halted").report("prompt", text="hello").proceeds
+    assert works.at("older").report("prompt", text="hello").proceeds
+
+
 def test_what_the_host_can_is_told_to_the_broker(far: Any) -> None:
     plain = Host("plain", can=["warn"], refused=as_text)
     with plain.run(far, "ann") as hosted:

@@ -197,6 +197,7 @@ def asked(way: str, make: Any, first: bool, seen: Any = None) -> list[Any]:
 
 MIND: dict[str, Any] = {
     "name": "p",
+    "unread": "media",
     "guards": [
         rule(
             "mind",

@@ -280,3 +280,16 @@ def test_no_line_opens_more_than_it_shows(
     for line in cures(told(tmp_path, Refusal(policy, call, {}, ()))).lines:
         said = yaml.safe_load(line.text)
         assert opened not in str([said.get("agents"), said.get("guards")])
+
+
+PROGRAMS = {"ruff check .": True, "python3 build.py": False, "bash x.sh": False, "npx x": False}
+
+
+@pytest.mark.parametrize("command", PROGRAMS)
+def test_a_program_that_runs_others_is_not_let_in_as_a_program(
+    command: str, tmp_path: Path
+) -> None:
+    listed = "name: p\nguards:\n  - {use: shell, allow: [ls]}\n"
+    found = cures(told(tmp_path, Refusal(listed, bash(command), {}, ()))).lines
+    named = [line for line in found if "allow+" in line.text]
+    assert bool(named) is PROGRAMS[command]

@@ -97,6 +97,28 @@ def test_a_part_is_the_same_through_a_broker(tool: str) -> None:
             assert (near[1] is picture) is (tool == "shot")
 
 
+def test_a_model_may_be_shown_what_was_let_in_and_nothing_else() -> None:
+    def shown(picture: Any) -> list[Any]:
+        url = f"data:image/png;base64,{b64encode(picture).decode()}"
+        return [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}]
+
+    with Shield.load(POLICY) as shield, shield.run("ann") as run:
+        with pytest.raises(Refused, match="cannot read"):
+            run.model(lambda messages: "nice", shown(PNG))
+        run.call(giving("look", PNG))
+        with pytest.raises(Refused, match="cannot read"):
+            run.model(lambda messages: "nice", shown(PNG))
+        run.call(giving("shot", PNG))
+        for one in (run, run.spawn("bob")):
+            assert one.model(lambda messages: "nice", shown(PNG)) == "nice"
+            assert one.judge("model_call", messages=shown(PNG)).proceeds
+            assert not one.check("send", {"parts": shown(PNG)}).proceeds
+            with pytest.raises(Refused, match="cannot read"):
+                one.model(lambda messages: "nice", shown(PNG + b"x"))
+        with pytest.raises(Refused, match="cannot read"), shield.run("eve") as other:
+            other.model(lambda messages: "nice", shown(PNG))
+
+
 def test_a_part_stays_withheld_when_a_person_lets_the_result_in() -> None:
     asks = {"use": "rule", "stages": ["tool_result"], "check": "false", "action": "escalate"}
     clock = FakeClock()

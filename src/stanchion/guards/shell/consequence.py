@@ -142,7 +142,7 @@ CURES: Final = {
         Cure("roots+", "{folder}", "path"),
         Cure("families/destructive", "escalate", "command"),
     ),
-    "shell.not_allowed": (Cure("allow+", "{about}"),),
+    "shell.not_allowed": (Cure("allow+", "{about}", "program"),),
 }
 """Lines that may cure what it says."""
 

@@ -31,7 +31,9 @@ next message goes on in the same run: what was ended or used up stays so."""
 
 MOST_THROUGH_A_BROKER: Final = 100
 """The same where a broker judges, which bounds how many runs its user has open; there a thread that
-was closed begins anew."""
+was closed begins anew, unless it had ended."""
+MOST_ENDED: Final = 10_000
+"""Of how many threads it is remembered that they had ended, where a broker names the runs."""
 
 
 class Work(Generic[P]):
@@ -81,6 +83,7 @@ class Works(Generic[P]):
         self._host, self._make = host, made
         self._agent, self._task = agent, task
         self._kept: OrderedDict[str, Work[P]] = OrderedDict()
+        self._ended: OrderedDict[str, None] = OrderedDict()
         self._tied: dict[int, Work[P]] = {}
         self._over: deque[int] = deque()
         self._lock, self._salt = Lock(), uuid4().hex
@@ -195,9 +198,13 @@ class Works(Generic[P]):
                 MOST if isinstance(self._given, Shield) else MOST_THROUGH_A_BROKER
             ):
                 unused = [at for at, one in self._kept.items() if not one.using and one is not work]
-                worn = self._kept.pop(unused[0]) if unused else None
+                worn = (unused[0], self._kept.pop(unused[0])) if unused else None
         if worn is not None:
-            worn.hosted.close()
+            worn[1].hosted.close()
+            if getattr(worn[1].hosted.run, "was_over", False):
+                self._ended[worn[0]] = None
+                if len(self._ended) > MOST_ENDED:
+                    self._ended.popitem(last=False)
         return work
 
     def _child(self, around: AtWork, key: str | int, to: object, agent: str) -> Work[P]:
@@ -220,6 +227,8 @@ class Works(Generic[P]):
             hosted = self._host.run(self._given, named, self._task, **again)
         else:
             hosted = around.hosted.child(named)
+        if key in self._ended:
+            hosted.run.cancel("it had ended before")
         return Work(hosted, self._make(hosted))
 
     def _at_work(self) -> AtWork | None:

@@ -47,13 +47,13 @@ class Beside(NamedTuple):
 class Cure(NamedTuple):
     """A line of policy that may cure a finding: where it stands (an option of the guard, or
     `/TABLE/NAME/KEY`; a plus adds to a list), its value, and what that is: a `host`, a `path`, a
-    `command`, a `value` that was read. Both have places, as remedies have; `{path}` and `{folder}`
-    are each path that the call names, `{answer[...]}` what the guard was told. `opens` says what
-    else it lets through that no trial shows."""
+    `command`, a `program`, a `value` that was read. Both have places, as remedies have; `{path}`
+    and `{folder}` are each path that the call names, `{answer[...]}` what the guard was told.
+    `opens` says what else it lets through that no trial shows."""
 
     at: str
     value: Any
-    near: Literal["", "host", "path", "command", "value"] = ""
+    near: Literal["", "host", "path", "command", "program", "value"] = ""
     opens: str = ""
 
 

@@ -176,9 +176,10 @@ class Judging:
             case m.End():
                 if request.cancel:
                     run.cancel(request.why)
-                else:
-                    self._runs.end(run, "kernel.ended", "it was closed")
-                return DONE
+                    return DONE
+                was_over = run.desk.ended is not None
+                self._runs.end(run, "kernel.ended", "it was closed")
+                return m.Done(value=was_over)
             case _:
                 assert_never(request)
 

@@ -130,6 +130,7 @@ KERNEL: Final = {
     "kernel.store_lost": "the store has to be reachable",
     "kernel.crowded": "fewer actions at once, or a store that answers faster",
     "kernel.audit_lost": "the audit trail has to be writable",
+    "kernel.shield_closed": "the program has to make a new shield, or close it later",
     "kernel.broker_lost": "the broker has to be reachable",
     "kernel.done_unrecorded": "the audit trail has to be writable",
     "kernel.done_unsettled": "the store has to be reachable",

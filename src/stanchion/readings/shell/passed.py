@@ -85,7 +85,8 @@ def pass_on(walker: Walker, call: PendingCommand, name: str) -> None:
     _settings(walker, call, name)
     started = started_by(name, call.argv[1:])
     if len(started) > 1 or DOERS.intersection(started):
-        _words(walker, call, name, len(call.argv) - len(started))
+        at = len(call.argv) - len(started)
+        _words(walker, msgspec.structs.replace(call, argv=(*call.argv[:at], *started)), name, at)
     _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
     words = call.argv if name in DATA else call.argv[: MANY_WORDS + 1]
     for at, (before, word) in enumerate(pairwise(words), 1):

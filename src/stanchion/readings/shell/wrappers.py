@@ -73,8 +73,14 @@ def started_by(name: str, args: Strings) -> Strings:
     verbs, prefix = RUNNERS.get(name, ("-", Prefix()))
     inner, _ = inner_of(prefix, args)
     if inner and verbs and inner[0] in verbs.split():
-        return inner_of(prefix, inner[1:])[0]
-    return inner if not verbs or "*" in verbs else ()
+        return _unversioned(inner_of(prefix, inner[1:])[0])
+    return _unversioned(inner) if not verbs or "*" in verbs else ()
+
+
+def _unversioned(words: Strings) -> Strings:
+    """The words of a program without the version in which it is started: `rimraf@5`."""
+    at = words[0].find("@", 1) if words else -1
+    return words if at < 0 else (like(words[0][:at], words[0]), *words[1:])
 
 
 @unfolds(" ".join(PREFIXES))

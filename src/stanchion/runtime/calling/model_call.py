@@ -270,7 +270,7 @@ def _request(
         return Read(empty, {"messages": messages, "params": params}), unreadable(error)
     content = {"messages": said.content, "params": options.content}
     both = Read(content, {"messages": said.handed, "params": options.handed}, said.parts, said.seen)
-    return both, against(desk, Stage.MODEL_CALL, "", both) if both.parts else ()
+    return both, against(desk, Stage.MODEL_CALL, "", said) if said.parts else ()
 
 
 def _is_final(words: ReplyWords, said: bool | None) -> bool:

@@ -62,6 +62,12 @@ USED_UP: Final = frozenset(
 refusal."""
 
 
+MOST_MEDIA: Final = 1_000
+"""How many images and sounds a run remembers that it was let have."""
+SHIELD_CLOSED: Final = Ending("kernel.shield_closed", "")
+"""The end of a run whose shield was closed."""
+
+
 class Desk(OpenCalls):
     """What one run has in hand. Safe to use from several threads; nothing in it grows with the
     run's length."""
@@ -87,7 +93,7 @@ class Desk(OpenCalls):
         self.deadline_at_ms = deadline_at_ms
         self.can = can
         """What the run's host can carry out."""
-        self.ended: Ending | None = None
+        self.ended: Ending | None = SHIELD_CLOSED if shield.is_closed else None
         late = self._answered_late, self._recalled, shield.heard_late
         self.asks = (shield.answerer, *late, shield.answers, self._context, info.tenant, self)
         self.answering = LookupAnswering(*self.asks, over=self._over)
@@ -121,6 +127,7 @@ class Desk(OpenCalls):
         self.partial = PartialResults()
         self.flagged: dict[str, None] = {}
         self.strikes: dict[str, int] = {}
+        self._media: OrderedDict[str, None] = OrderedDict()
         """The guards that flagged the run in this process, and how many strikes each has given by
         now."""
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
@@ -301,6 +308,17 @@ class Desk(OpenCalls):
             id=self.new_id(), at=event.at, run=event.run, tool=event.tool, risk=event.risk,
             traits=event.traits, call=event.id, tokens=tokens, cost_microusd=cost,
         )  # fmt: skip
+
+    def let_in(self, digest: str) -> None:
+        """Remember an image or sound that a result brought and the policy let in: the model may be
+        shown it."""
+        self._media[digest] = None
+        if len(self._media) > MOST_MEDIA:
+            self._media.popitem(last=False)
+
+    def has_let_in(self, digest: str) -> bool:
+        """Whether a result of this run, or of one above it, has brought that and it was let in."""
+        return digest in self._media or (self.above is not None and self.above.has_let_in(digest))
 
     def known(self, plans: Plans, tool: str, declared: Declared = UNDECLARED) -> ToolKnown:
         """What is known of a tool by its policy, its registration and the function that is called:

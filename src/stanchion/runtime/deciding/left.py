@@ -13,7 +13,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.gates import Ending
 from stanchion.policy.veil import renamed
-from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.desk import SHIELD_CLOSED, Desk
 from stanchion.runtime.deciding.record import left
 from stanchion.runtime.deciding.under_way import (
     CLOSED,
@@ -42,6 +42,7 @@ def close_calls(desks: Iterable[ref[Desk]]) -> None:
     write their end any more."""
     for known in list(desks):
         if (desk := known()) is not None:
+            desk.ended = SHIELD_CLOSED if desk.ended is None else desk.ended
             for call in desk.under_way.calls():
                 abandoned(desk, call, how=CLOSED)
 

@@ -298,9 +298,11 @@ def unrecorded(desk: Desk, event: Event, decision: Decision, lost: AuditLost) ->
     """What becomes of a decision that could not be recorded; a policy that only watches does not
     refuse."""
     shadow = desk.plans.policy.shadow
-    trail_lost(desk.shield, lost)
-    happened = has_happened(event)
-    code = "kernel.done_unrecorded" if happened else "kernel.audit_lost"
+    happened, closed = has_happened(event), desk.shield.is_closed
+    if not closed:
+        trail_lost(desk.shield, lost)
+    code = "kernel.shield_closed" if closed else "kernel.audit_lost"
+    code = "kernel.done_unrecorded" if happened else code
     finding = Finding(Action.BLOCK, code, (str(lost),), guard="kernel", shadow=shadow)
     desk.shield.telemetry.trail_failed()
     if shadow:

@@ -63,7 +63,7 @@ def against(
     withheld."""
     if not read.parts:
         return ()
-    from stanchion.runtime.values.parts import lets_in, without
+    from stanchion.runtime.values.parts import lets_in, sha256_of, without
 
     comes = stage is Stage.TOOL_RESULT
     rule = desk.shield.policy.unread(tool)
@@ -73,11 +73,14 @@ def against(
         "allow": Seen.NOTHING,
     }[rule]
     media = comes and desk.shield.policy.lets_media(tool)
-    kept = [
-        part
-        for part in read.parts
-        if part.seen > most and not (media and lets_in(read.content, part))
-    ]
+    kept: list[UnreadPart] = []
+    for part in read.parts:
+        if media and lets_in(read.content, part):
+            desk.let_in(sha256_of(read.content, part))
+        elif part.seen > most and not (
+            stage is Stage.MODEL_CALL and desk.has_let_in(sha256_of(read.content, part))
+        ):
+            kept.append(part)
     passed = [part for part in read.parts if part not in kept]
     patches = [
         without(read.content, part, stand_in(part, tool, lets_in(read.content, part)), len(under))

@@ -10,7 +10,7 @@ from stanchion.experience.guidance import CallBeside
 from stanchion.kernel.decision import Decision
 from stanchion.runtime.values import UnreadPart
 
-VERSION: Final = 2
+VERSION: Final = 3
 """What both sides speak; a broker turns away whoever speaks another."""
 
 LOST: Final = "lost"

@@ -150,6 +150,8 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         far: Any = Afar()
         super().__init__(far)
         self._shield, self._began, self._boot = shield, began, boot
+        self.was_over = False
+        """Whether it had ended before it was closed."""
         self.can = can
         """What its host can carry out."""
         self._undos = RequestedUndos()
@@ -365,7 +367,9 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
 
     def _ended(self) -> Flow[None]:
         try:
-            self._over((yield from self._simply(lambda: End(**self._named()))))
+            reply = yield from self._simply(lambda: End(**self._named()))
+            self.was_over = isinstance(reply, Done) and reply.value is True
+            self._over(reply)
         except Refused:
             # Whoever judges its runs has gone: nothing of this one proceeds without it.
             return

@@ -4,6 +4,7 @@ one that is withheld while its neighbours stay."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
@@ -132,6 +133,19 @@ def lets_in(content: Any, part: UnreadPart) -> bool:
         return False
     said, size = _declared(content, part.path), size_of(at(content, part.path))
     return SAME_TYPE.get(said, said) in ("", part.kind) and size <= LARGEST_MEDIA
+
+
+def sha256_of(content: Any, part: UnreadPart) -> str:
+    """The SHA-256 of a file that nobody reads; empty where it is not known."""
+    said = at(content, part.path) if UNORDERED not in part.path else None
+    if isinstance(said, dict):
+        return str(said.get("$sha256", ""))
+    if not isinstance(said, str):
+        return ""
+    if said.startswith(DIGESTED):
+        return said.removeprefix(DIGESTED).partition(" ")[0]
+    data = from_letters(said)[1]
+    return sha256(data).hexdigest() if data else ""
 
 
 def without(content: Any, part: UnreadPart, words: str, depth: int = 0) -> Patch | None:

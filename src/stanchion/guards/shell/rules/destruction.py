@@ -20,6 +20,9 @@ _PUT_ASIDE: Final = regex(r"\.(?:gz|bz2|xz|zst|old|\d+|\[0-9\]\*?)\Z")
 RECURSIVE: Final = listed("-r -R --recursive -rf -Rf /s -recurse -Recurse")
 
 
+ALWAYS_RECURSIVE: Final = listed("rimraf del-cli")
+
+
 def _places(command: Command, roots: Roots, paths: tuple[str, ...] | list[str]) -> set[str]:
     return {place_of(path, command.cwd, roots) for path in paths}
 
@@ -32,7 +35,7 @@ def deletes_lost(command: Command, roots: Roots) -> bool:
         for path in command.operands
     ):
         return True
-    if command.flags & RECURSIVE:
+    if command.flags & RECURSIVE or command.name in ALWAYS_RECURSIVE:
         return bool(places & LOST)
     many = [path for path in command.operands if "/*" in f"/{path.rpartition('/')[2]}"]
     return bool(places & {"root", "core", "disk"}) or bool(_places(command, roots, many) & LOST)
