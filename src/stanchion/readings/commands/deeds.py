@@ -167,8 +167,8 @@ def _asked_of_service(name: ToldName, traits: Any, args: dict[str, Any]) -> list
         effect = effect_of(traits)
         if not effect or effect in LASTING:
             flags = [word for key in args if args[key] is True for word in numbered_words(key)]
-            things += [word for word in flags if word in UNDOES or word not in DOES]
-            return [asked, told([*name.words, *said, *things], pairs(args), said)]
+            flags = [word for word in flags if word in UNDOES or word not in DOES]
+            return [asked, told([*name.words, *said, *things], pairs(args), said, flags)]
     return [asked]
 
 
@@ -300,18 +300,21 @@ def _deletion(args: dict[str, Any]) -> Strings | None:
 
 
 def told(
-    name: Iterable[str], pairs: Iterable[tuple[str, Any]], verbs: Iterable[str] = ()
+    name: Iterable[str],
+    pairs: Iterable[tuple[str, Any]],
+    verbs: Iterable[str] = (),
+    flags: Iterable[str] = (),
 ) -> Strings:
-    """A call as a command: the words of its name, each in the singular, what it is given as
-    options, and the marks of its weight; `verbs` are the words that say what is done, where not
-    all do. What only looks is told as another program."""
+    """A call as a command: the words of its name and of what it is told by `flags`, each in the
+    singular, what it is given as options, and the marks of its weight; `verbs` are the words that
+    say what is done, where not all do. What only looks is told as another program."""
     named, given = tuple(dict.fromkeys(map(singular, name))), list(pairs)[:MOST]
+    words = tuple(dict.fromkeys([*named, *map(singular, flags)]))
     options = [
         f"--{key}" if value is True else f"--{key}={_RUN.sub('', value)}" for key, value in given
     ]
-    if only_looks(tuple(verbs), named, given):
-        return (LOOK, *named, *options, *marks(named, given))
-    return (TOOL, *named, *options, *marks(named, given))
+    program = LOOK if only_looks(tuple(verbs), named, given) else TOOL
+    return (program, *words, *options, *marks(named, words, given))
 
 
 def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -65,11 +65,12 @@ COUNTS: Final = listed("count quantity number mincount maxcount nodes nodecount 
 Options = Sequence[tuple[str, str | Literal[True]]]
 
 
-def marks(words: Strings, options: Options) -> Strings:
-    """The marks of a call that acts, by its words and by what it is given by name."""
+def marks(name: Strings, words: Strings, options: Options) -> Strings:
+    """The marks of a call by the words of its name, all its words, and what it is given by name."""
     every, first = _tokens(options)
     named = "".join([*words, *sorted(every)])
-    thing = _thing(words, [_BARE.sub("", key) for key, _ in reversed(options)])
+    keys = [_BARE.sub("", key) for key, _ in reversed(options)]
+    thing = _thing(name, keys) or _thing(words, keys)
     production = not WORDS["production"].isdisjoint(every.union(words))
     found = {
         "--@production": production,
