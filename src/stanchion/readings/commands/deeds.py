@@ -261,8 +261,10 @@ def _said(args: dict[str, Any], runs: bool) -> tuple[list[str], list[str], str, 
         key = plain(name)
         if (changed := _mutation(value)) != "":
             said += numbered_words(changed)
-        elif (key in STATES and str(value) in GONE) or (value and words(name)[:1] in UNDOING):
-            said += ["delete", *numbered_words(name)]
+        elif key in STATES and str(value) in GONE:
+            said.append("delete")
+        elif value and words(name)[:1] in UNDOING:
+            said += numbered_words(name)
         elif key not in SAYING or (runs and key in COMMANDS and type(value) is str):
             continue
         elif type(value) is dict:
@@ -324,7 +326,9 @@ def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if len(waiting) > MANY:
             return
         key = plain(str(name))
-        if type(value) is dict:
+        if type(value) is dict and not value:
+            yield key, "{}"
+        elif type(value) is dict:
             waiting += [
                 (f"{key}{one}" if plain(str(one)) in STATES else one, each)
                 for one, each in value.items()

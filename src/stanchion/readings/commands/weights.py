@@ -69,7 +69,8 @@ def marks(name: Strings, words: Strings, options: Options) -> Strings:
     """The marks of a call by the words of its name, all its words, and what it is given by name."""
     every, first = _tokens(options)
     named = "".join([*words, *sorted(every)])
-    keys = [_BARE.sub("", key) for key, _ in reversed(options)]
+    bare = [_BARE.sub("", key) for key, _ in reversed(options)]
+    keys = [key for key in bare if key in WORDS["weighty"]]
     thing = _thing(name, keys) or _thing(words, keys)
     production = not WORDS["production"].isdisjoint(every.union(words))
     found = {
@@ -100,7 +101,7 @@ def only_looks(said: Strings, words: Strings, options: Options) -> bool:
             return True
         head = next((word for word in name if word in DOES or word in SURE), "")
         if head or not LOOKS.isdisjoint(name[:1]):
-            return head in LOOKS or not LOOKS.isdisjoint(name[:1])
+            return not head or head in LOOKS
     return not LOOKS.isdisjoint(words)
 
 
