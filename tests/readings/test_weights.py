@@ -61,13 +61,24 @@ def test_a_call_that_acts_is_marked_by_its_weight(
     [
         ("k8s_list_secrets", {}),
         ("vault_manager", {"action": "read", "path": "a"}),
+    ],
+)
+def test_a_call_that_looks_at_secrets_is_told_apart(tool: str, args: dict[str, Any]) -> None:
+    assert told(tool, args)[0] == "look:"
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
         ("update_manager", {"action": "describe"}),
         ("dispatch_find_resources", {"resource_type": "fire"}),
         ("delete_cluster", {"name": "x", "dry_run": True}),
+        ("search", {"query": "delete"}),
     ],
 )
-def test_a_call_that_only_looks_is_told_apart(tool: str, args: dict[str, Any]) -> None:
-    assert told(tool, args)[0] == "look:"
+def test_a_call_that_only_looks_is_not_told(tool: str, args: dict[str, Any]) -> None:
+    event = ToolCall(id="1", at=0, run=RunInfo("r"), tool=tool, args=args)
+    assert deeds(read(event)) == ()
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ MAKES: Final = (("init",), ("clone",))
 CONTAINERS: Final = listed("docker podman nerdctl")
 ENDING: Final = listed("rm kill stop")
 CLIENTS: Final = CONTAINERS | listed(
-    "curl http https xh wget docker-compose podman-compose kubectl oc helm tool:"
+    "curl http https xh wget docker-compose podman-compose kubectl oc helm"
 )
 """Programs by which a service is asked to delete something that may be scratch by its name."""
 

@@ -83,7 +83,8 @@ def marks(name: Strings, words: Strings, options: Options) -> Strings:
         "--@past": any(value in ON and PAST.match(key) is not None for key, value in options),
     }
     here = any(key in HERE for key, _ in options)
-    trial = here or not (production or WORDS["trial"].isdisjoint(first.union(words)))
+    disk = any(value is not True and value[:5] == "/dev/" for _, value in options)
+    trial = here or not (production or disk or WORDS["trial"].isdisjoint(first.union(words)))
     trifle = thing in WORDS["trifles"] or (thing in WORDS["small"] and not found["--@every"])
     found["--@light"] = trial or (trifle and not production)
     return tuple([mark for mark, holds in found.items() if holds])
@@ -102,7 +103,7 @@ def only_looks(said: Strings, words: Strings, options: Options) -> bool:
         head = next((word for word in name if word in DOES or word in SURE), "")
         if head or not LOOKS.isdisjoint(name[:1]):
             return not head or head in LOOKS
-    return not LOOKS.isdisjoint(words)
+    return False
 
 
 def _is_every(words: Strings, options: Options) -> bool:
