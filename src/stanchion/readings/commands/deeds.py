@@ -42,8 +42,9 @@ ACTING: Final = listed(
 )
 """Arguments that say what is done, or to what."""
 OF_THINGS: Final = listed(
-    "resource resourcetype kind acl visibility service objecttype entity task job jobname event runbook playbook "
-    "workflow workflowname dag pipeline procedure automation macro recipe scriptname"
+    "resource resourcetype kind acl visibility service objecttype entity task job jobname event "
+    "runbook playbook workflow workflowname dag pipeline procedure automation macro recipe "
+    "scriptname"
 )
 """Those that only say to what."""
 KEPT_SECRET: Final = listed(
@@ -165,27 +166,27 @@ def _reaches(name: str, value: Any) -> bool:
 def _asked_of_service(name: ToldName, traits: Any, args: dict[str, Any]) -> list[Strings | None]:
     """A request, or what a cluster is told to have; and what a call does by the words of its name,
     of its arguments and of the address, where that is not on this machine."""
-    said, things, method, url = _said(args, name.runs, not STARTED.isdisjoint(name.words))
-    method = method or name.method
-    asked = _request(args, method, url) if method else None
+    heard = _Heard(name, args)
+    method = heard.method or name.method
+    asked = _request(args, method, heard.url) if method else None
+    said = heard.said
     if asked is not None:
         if HERE.match(asked[-1]) is not None:
             return [asked]
         said = [*asked_words(asked[2], asked[-1]), *said]
-    elif (
-        name.clusters
-        and not PUTS.isdisjoint({*name.words, *said})
-        and (manifest := _manifest(args)) is not None
-    ):
-        return [manifest]
+    elif name.clusters and not PUTS.isdisjoint({*name.words, *said}):
+        manifest = _manifest(args)
+        if manifest is not None:
+            return [manifest]
+    effect = effect_of(traits)
+    if effect and effect not in LASTING:
+        return [asked]
     if name.does or not TELLING.isdisjoint(said) or any(map(_protects, args)):
-        effect = effect_of(traits)
-        if not effect or effect in LASTING:
-            flags = [word for key in args if args[key] is True for word in numbered_words(key)]
-            flags = [word for word in flags if word in TAKES or word not in DOES]
-            deed = told([*name.words, *said, *things], pairs(args), said, flags)
-            if deed[0] == TOOL or not KEPT_SECRET.isdisjoint(deed):
-                return [asked, deed]
+        flags = [word for key in args if args[key] is True for word in numbered_words(key)]
+        flags = [word for word in flags if word in TAKES or word not in DOES]
+        deed = told([*name.words, *said, *heard.things], pairs(args), said, flags)
+        if deed[0] == TOOL or not KEPT_SECRET.isdisjoint(deed):
+            return [asked, deed]
     return [asked]
 
 
@@ -268,40 +269,59 @@ def _named(tool: str) -> ToldName:
     )
 
 
-def _said(args: dict[str, Any], runs: bool, starts: bool) -> tuple[list[str], list[str], str, str]:
-    """The words by which arguments say what is done, and those that say to what; the method of
-    HTTP, and the address that stands behind it."""
-    said: list[str] = []
-    things: list[str] = []
-    method = url = ""
-    for name, value in args.items():
+class _Heard:
+    """What arguments say: words by which something is done, and to what; the method of HTTP, and
+    the address that stands behind it."""
+
+    def __init__(self, name: ToldName, args: dict[str, Any]) -> None:
+        self.said: list[str] = []
+        self.things: list[str] = []
+        self.method = self.url = ""
+        self._starts = not STARTED.isdisjoint(name.words)
+        for key, value in args.items():
+            if (changed := _mutation(value)) != "":
+                self.said += numbered_words(changed)
+            elif not self._undoes(key, value) and _speaks(key, value, name.runs):
+                self._take(plain(key), value, args)
+        if self.method == "get":
+            self.said += ["get", "secret"] if _SECRETS.search(self.url) else []
+            self.method = self.url = ""
+        elif self.method:
+            self.said.append(VERBS[self.method])
+
+    def _undoes(self, name: str, value: Any) -> bool:
+        """Note what is to be gone, or is to be in a state of rest, or is started by its name."""
         key = plain(name)
-        if (changed := _mutation(value)) != "":
-            said += numbered_words(changed)
-        elif key in STATES and str(value) in ENDED:
-            said.append(ENDED[value])
+        if key in STATES and str(value) in ENDED:
+            self.said.append(ENDED[value])
         elif value and words(name)[:1] in UNDOING:
-            said += numbered_words(name)
-        elif key == "name" and starts and type(value) is str:
-            things += numbered_words(value)
-        elif key not in SAYING or (runs and key in COMMANDS and type(value) is str):
-            continue
-        elif type(value) is dict:
-            said += [word for one in list(value)[:4] for word in numbered_words(str(one))]
-        elif type(value) is not str:
-            continue
+            self.said += numbered_words(name)
+        elif key == "name" and self._starts:
+            self.things += numbered_words(str(value))
+        else:
+            return False
+        return True
+
+    def _take(self, key: str, value: Any, args: dict[str, Any]) -> None:
+        if type(value) is dict:
+            self.said += [word for one in list(value)[:4] for word in numbered_words(str(one))]
         elif key in AT_ONCE and (asked := _ASKED.fullmatch(value)) is not None:
-            method, url = asked[1].lower(), asked[2]
+            self.method, self.url = asked[1].lower(), asked[2]
         elif key in ASKED_BY and value.lower() in METHODS:
-            method = value.lower()
+            self.method = value.lower()
         elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
-            said += ["get", "secret"]
+            self.said += ["get", "secret"]
         elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
-            into = things if key in OF_THINGS else said
+            into = self.things if key in OF_THINGS else self.said
             into += numbered_words(value)
-    if method == "get":
-        return ([*said, "get", "secret"] if _SECRETS.search(url) else said), things, "", ""
-    return ([*said, VERBS[method]] if method else said), things, method, url
+
+
+def _speaks(name: str, value: Any, runs: bool) -> bool:
+    """Whether an argument says what is done, or to what, and holds no command."""
+    key = plain(name)
+    if key not in SAYING or (runs and key in COMMANDS and type(value) is str):
+        return False
+    return type(value) is dict or type(value) is str
 
 
 def _manifest(args: dict[str, Any]) -> Strings | None:

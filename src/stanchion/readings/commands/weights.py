@@ -67,7 +67,8 @@ Options = Sequence[tuple[str, str | Literal[True]]]
 
 def marks(name: Strings, words: Strings, options: Options) -> Strings:
     """The marks of a call by the words of its name, all its words, and what it is given by name."""
-    every, first = _tokens(options)
+    texts = [(key, value) for key, value in options if value is not True]
+    every, first = _tokens([value for _, value in texts])
     named = "".join([*words, *sorted(every)])
     bare = [_BARE.sub("", key) for key, _ in reversed(options)]
     keys = [key for key in bare if key in WORDS["weighty"]]
@@ -77,16 +78,17 @@ def marks(name: Strings, words: Strings, options: Options) -> Strings:
         "--@production": production,
         "--@every": _is_every(words, options),
         "--@weighty": thing in WORDS["weighty"],
-        "--@off": any(_is_off(named, key, value) for key, value in options),
-        "--@public": any(_is_public(key, value) for key, value in options),
-        "--@huge": any(_is_huge(key, value) for key, value in options),
+        "--@off": any(_is_off(named, *text) for text in texts),
+        "--@public": any(_is_public(*option) for option in options),
+        "--@huge": any(_is_huge(*text) for text in texts),
         "--@past": any(value in ON and PAST.match(key) is not None for key, value in options),
     }
-    here = any(key in HERE for key, _ in options)
-    disk = any(value is not True and value[:5] == "/dev/" for _, value in options)
-    trial = here or not (production or disk or WORDS["trial"].isdisjoint(first.union(words)))
-    trifle = thing in WORDS["trifles"] or (thing in WORDS["small"] and not found["--@every"])
-    found["--@light"] = trial or (trifle and not production)
+    found["--@light"] = not production and (
+        thing in WORDS["trifles"]
+        or (thing in WORDS["small"] and not found["--@every"])
+        or not HERE.isdisjoint(bare)
+        or not WORDS["trial"].isdisjoint(first.union(words))
+    )
     return tuple([mark for mark, holds in found.items() if holds])
 
 
@@ -100,9 +102,9 @@ def only_looks(said: Strings, words: Strings, options: Options) -> bool:
             return False
         if any(word in FINDS and UNDOES.isdisjoint(name[:at]) for at, word in enumerate(name[:-1])):
             return True
-        head = next((word for word in name if word in DOES or word in SURE), "")
-        if head or not LOOKS.isdisjoint(name[:1]):
-            return not head or head in LOOKS
+        head = next((word for word in name if word in DOES or word in SURE), "".join(name[:1]))
+        if head in DOES or head in LOOKS:
+            return head in LOOKS
     return False
 
 
@@ -119,10 +121,8 @@ def _is_every(words: Strings, options: Options) -> bool:
     )
 
 
-def _is_huge(key: str, value: str | Literal[True]) -> bool:
+def _is_huge(key: str, value: str) -> bool:
     """Whether an option asks for what costs much: a large machine, or many of them."""
-    if value is True:
-        return False
     many = key in COUNTS and value.isdigit() and int(value) >= MANY
     return many or (key in SIZES and HUGE.search(value) is not None)
 
@@ -138,12 +138,11 @@ def _is_public(key: str, value: str | Literal[True]) -> bool:
     )
 
 
-def _is_off(words: str, key: str, value: str | Literal[True]) -> bool:
+def _is_off(words: str, key: str, value: str) -> bool:
     """Whether what an option says is that something which protects is off."""
-    if value is True or value.replace("_", "") not in WORDS["off"]:
-        return False
     named = words if key in WORDS["states"] else key
-    return any(guard in named for guard in WORDS["guards"])
+    off = value.replace("_", "") in WORDS["off"]
+    return off and any(guard in named for guard in WORDS["guards"])
 
 
 def _thing(words: Strings, keys: Sequence[str]) -> str:
@@ -156,10 +155,9 @@ def _thing(words: Strings, keys: Sequence[str]) -> str:
     return next((word for word in reversed(named) if word in things), "")
 
 
-def _tokens(options: Options) -> tuple[set[str], set[str]]:
-    """The words of short values, and those that stand before the first dot of one."""
-    short = [value for _, value in options if value is not True and _SHORT.fullmatch(value)]
-    return (
-        {token for value in short for token in _TOKEN.findall(value)},
-        {token for value in short for token in _TOKEN.findall(value.partition(".")[0])},
-    )
+def _tokens(values: Sequence[str]) -> tuple[set[str], set[str]]:
+    """The words of short values, and those that stand before the first dot of one that is no
+    device."""
+    short = [value for value in values if _SHORT.fullmatch(value)]
+    names = [value.partition(".")[0] for value in short if value[:5] != "/dev/"]
+    return set(_TOKEN.findall(" ".join(short))), set(_TOKEN.findall(" ".join(names)))
