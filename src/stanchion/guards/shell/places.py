@@ -156,21 +156,17 @@ def is_scratch(command: Command, commands: Sequence[Command]) -> bool:
 
 def is_own_repository(command: Command, commands: Sequence[Command], roots: Roots) -> bool:
     """Whether a command of git works in a repository that the same text made in a temporary folder,
-    of nothing that lies elsewhere."""
-    folder = dict(command.sorted.values).get("-C", ".")
-    before = [one for one in commands if one.name == "git" and one.operands[:1] in MAKES]
-    made = [path for one in before for path in one.operands[1:]]
-    within = [plain(path, one.cwd) for one in before for path in one.operands[1:] or (".",)]
-    return (
-        bool(before)
-        and plain(folder, command.cwd) in within
-        and all(
-            place_of(path, one.cwd, roots) == "temporary"
-            for one in before
-            for path in one.operands[1:]
-        )
-        and bool(made)
-        and not any(word for word in command.operands if "://" in word or "@" in word)
+    of nothing that lies elsewhere, and that knows of no other."""
+    folder = plain(dict(command.sorted.values).get("-C", "."), command.cwd)
+    git = [one for one in commands if one.name == "git"]
+    made = [
+        (path, one.cwd) for one in git if one.operands[:1] in MAKES for path in one.operands[1:]
+    ]
+    elsewhere = [one for one in git if one.operands[:1] == ("remote",)]
+    addresses = [word for word in command.operands if "://" in word or "@" in word]
+    return not (elsewhere or addresses) and (
+        folder in [plain(*one) for one in made]
+        and all(place_of(*one, roots) == "temporary" for one in made)
     )
 
 
@@ -178,7 +174,7 @@ MAKES: Final = (("init",), ("clone",))
 CONTAINERS: Final = listed("docker podman nerdctl")
 ENDING: Final = listed("rm kill stop")
 CLIENTS: Final = CONTAINERS | listed(
-    "curl http https xh wget docker-compose podman-compose kubectl oc helm tool:"
+    "curl http https xh wget docker-compose podman-compose kubectl oc helm"
 )
 """Programs by which a service is asked to delete something that may be scratch by its name."""
 

@@ -22,7 +22,7 @@ from stanchion.readings.commands.shapes import (
     inner_calls,
     parsed,
 )
-from stanchion.readings.commands.weights import DOES, PAST, UNDOES, WORDS, marks, only_looks
+from stanchion.readings.commands.weights import DOES, LOOKS, PAST, UNDOES, WORDS, marks, only_looks
 from stanchion.readings.commands.words import ASKED_BY, COMMANDS, runner_of
 from stanchion.readings.names import (
     KEPT,
@@ -42,8 +42,9 @@ ACTING: Final = listed(
 )
 """Arguments that say what is done, or to what."""
 OF_THINGS: Final = listed(
-    "resource resourcetype kind service objecttype entity task job jobname event runbook playbook "
-    "workflow workflowname pipeline procedure automation macro recipe scriptname"
+    "resource resourcetype kind acl visibility service objecttype entity task job jobname event "
+    "runbook playbook workflow workflowname dag pipeline procedure automation macro recipe "
+    "scriptname"
 )
 """Those that only say to what."""
 KEPT_SECRET: Final = listed(
@@ -52,7 +53,9 @@ KEPT_SECRET: Final = listed(
     "variable variables env"
 )
 """Words in the name of a call that may show what nobody else is to know."""
-TELLING: Final = DOES | KEPT_SECRET | listed("audit backup edr logging mfa monitoring sso waf")
+TELLING: Final = (
+    DOES | KEPT_SECRET | listed("audit backup edr logging mfa monitoring public sso waf")
+)
 HELD_ELSEWHERE: Final = ELSEWHERE | listed(
     "drive box mail mailbox outlook gmail imap exchange slack teams discord telegram upload share "
     "publish send attach ftp"
@@ -79,13 +82,20 @@ AT_ONCE: Final = listed("action operation op method api endpoint resource route 
 """Arguments that may hold a method and an address."""
 SAYING: Final = ACTING | OF_THINGS | ASKED_BY | AT_ONCE
 TOLD_BY: Final = SAYING | REACHING
-STATES: Final = listed("status enabled enable state active mode value")
+STATES: Final = listed("status enabled enable state active mode value desired desiredstate ensure")
 """Arguments that say of what they stand in whether it is on."""
-GONE: Final = listed("absent deleted destroyed purged removed terminated")
-"""States of what is there no more."""
+ENDED: Final = {
+    **dict.fromkeys(in_order("absent deleted destroyed purged removed terminated"), "delete"),
+    **dict.fromkeys(in_order("off poweroff shutdown stopped suspended"), "stop"),
+}
+"""What is done to what is to be in such a state."""
+TAKES: Final = UNDOES | listed("clear overwrite prune reset")
+"""Verbs that count where they are a flag of a call."""
 UNDOING: Final = frozenset((verb,) for verb in UNDOES)
 """Verbs by which arguments are called that say what is to go."""
-CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
+CLUSTERS: Final = listed("kubernetes kubectl kube k s cluster manifest helm openshift")
+STARTED: Final = listed("automation dag job lambda pipeline playbook procedure runbook workflow")
+"""What is started by its name."""
 PUTS: Final = listed("apply create update replace patch put")
 MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")
 LONGEST_TEXT: Final = 16_384
@@ -147,6 +157,8 @@ def _deletes(name: str, value: Any) -> bool:
 
 def _reaches(name: str, value: Any) -> bool:
     """Whether an argument of a tool for files says that these go elsewhere, or who may see them."""
+    if value is True and words(name)[:1] in UNDOING:
+        return True
     far = type(value) is str and "://" in value[:12]
     return far or plain(name) in REACHING
 
@@ -154,21 +166,27 @@ def _reaches(name: str, value: Any) -> bool:
 def _asked_of_service(name: ToldName, traits: Any, args: dict[str, Any]) -> list[Strings | None]:
     """A request, or what a cluster is told to have; and what a call does by the words of its name,
     of its arguments and of the address, where that is not on this machine."""
-    said, things, method, url = _said(args, name.runs)
-    method = method or name.method
-    asked = _request(args, method, url) if method else None
+    heard = _Heard(name, args)
+    method = heard.method or name.method
+    asked = _request(args, method, heard.url) if method else None
+    said = heard.said
     if asked is not None:
         if HERE.match(asked[-1]) is not None:
             return [asked]
         said = [*asked_words(asked[2], asked[-1]), *said]
-    elif name.clusters and (manifest := _manifest(args)) is not None:
-        return [manifest]
+    elif name.clusters and not PUTS.isdisjoint({*name.words, *said}):
+        manifest = _manifest(args)
+        if manifest is not None:
+            return [manifest]
+    effect = effect_of(traits)
+    if effect and effect not in LASTING:
+        return [asked]
     if name.does or not TELLING.isdisjoint(said) or any(map(_protects, args)):
-        effect = effect_of(traits)
-        if not effect or effect in LASTING:
-            flags = [word for key in args if args[key] is True for word in numbered_words(key)]
-            things += [word for word in flags if word in UNDOES or word not in DOES]
-            return [asked, told([*name.words, *said, *things], pairs(args), said)]
+        flags = [word for key in args if args[key] is True for word in numbered_words(key)]
+        flags = [word for word in flags if word in TAKES or word not in DOES]
+        deed = told([*name.words, *said, *heard.things], pairs(args), said, flags)
+        if deed[0] == TOOL or not KEPT_SECRET.isdisjoint(deed):
+            return [asked, deed]
     return [asked]
 
 
@@ -239,48 +257,71 @@ def _named(tool: str) -> ToldName:
     known = letters(tool)
     return ToldName(
         numbered_words(tool),
-        not known.isdisjoint(TELLING) and not runner_of(tool).runs,
+        (not known.isdisjoint(TELLING) or known.isdisjoint(LOOKS)) and not runner_of(tool).runs,
         not (
             known - OF_PEOPLE if known.isdisjoint(OF_PEOPLE) else known - {"directory"}
         ).isdisjoint(FILES | ELSE_FILES),
         not known.isdisjoint(DELETES),
         not known.isdisjoint(HELD_ELSEWHERE),
-        not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
+        not known.isdisjoint(CLUSTERS),
         "" if known.isdisjoint(WEB) else min(known & METHODS, default=""),
         runner_of(tool).runs,
     )
 
 
-def _said(args: dict[str, Any], runs: bool) -> tuple[list[str], list[str], str, str]:
-    """The words by which arguments say what is done, and those that say to what; the method of
-    HTTP, and the address that stands behind it."""
-    said: list[str] = []
-    things: list[str] = []
-    method = url = ""
-    for name, value in args.items():
+class _Heard:
+    """What arguments say: words by which something is done, and to what; the method of HTTP, and
+    the address that stands behind it."""
+
+    def __init__(self, name: ToldName, args: dict[str, Any]) -> None:
+        self.said: list[str] = []
+        self.things: list[str] = []
+        self.method = self.url = ""
+        self._starts = not STARTED.isdisjoint(name.words)
+        for key, value in args.items():
+            if (changed := _mutation(value)) != "":
+                self.said += numbered_words(changed)
+            elif not self._undoes(key, value) and _speaks(key, value, name.runs):
+                self._take(plain(key), value, args)
+        if self.method == "get":
+            self.said += ["get", "secret"] if _SECRETS.search(self.url) else []
+            self.method = self.url = ""
+        elif self.method:
+            self.said.append(VERBS[self.method])
+
+    def _undoes(self, name: str, value: Any) -> bool:
+        """Note what is to be gone, or is to be in a state of rest, or is started by its name."""
         key = plain(name)
-        if (changed := _mutation(value)) != "":
-            said += numbered_words(changed)
-        elif (key in STATES and str(value) in GONE) or (value and words(name)[:1] in UNDOING):
-            said += ["delete", *numbered_words(name)]
-        elif key not in SAYING or (runs and key in COMMANDS and type(value) is str):
-            continue
-        elif type(value) is dict:
-            said += [word for one in list(value)[:4] for word in numbered_words(str(one))]
-        elif type(value) is not str:
-            continue
+        if key in STATES and str(value) in ENDED:
+            self.said.append(ENDED[value])
+        elif value and words(name)[:1] in UNDOING:
+            self.said += numbered_words(name)
+        elif key == "name" and self._starts:
+            self.things += numbered_words(str(value))
+        else:
+            return False
+        return True
+
+    def _take(self, key: str, value: Any, args: dict[str, Any]) -> None:
+        if type(value) is dict:
+            self.said += [word for one in list(value)[:4] for word in numbered_words(str(one))]
         elif key in AT_ONCE and (asked := _ASKED.fullmatch(value)) is not None:
-            method, url = asked[1].lower(), asked[2]
+            self.method, self.url = asked[1].lower(), asked[2]
         elif key in ASKED_BY and value.lower() in METHODS:
-            method = value.lower()
+            self.method = value.lower()
         elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
-            said += ["get", "secret"]
+            self.said += ["get", "secret"]
         elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
-            into = things if key in OF_THINGS else said
+            into = self.things if key in OF_THINGS else self.said
             into += numbered_words(value)
-    if method == "get":
-        return ([*said, "get", "secret"] if _SECRETS.search(url) else said), things, "", ""
-    return ([*said, VERBS[method]] if method else said), things, method, url
+
+
+def _speaks(name: str, value: Any, runs: bool) -> bool:
+    """Whether an argument says what is done, or to what, and holds no command."""
+    key = plain(name)
+    if key not in SAYING or (runs and key in COMMANDS and type(value) is str):
+        return False
+    return type(value) is dict or type(value) is str
 
 
 def _manifest(args: dict[str, Any]) -> Strings | None:
@@ -300,18 +341,21 @@ def _deletion(args: dict[str, Any]) -> Strings | None:
 
 
 def told(
-    name: Iterable[str], pairs: Iterable[tuple[str, Any]], verbs: Iterable[str] = ()
+    name: Iterable[str],
+    pairs: Iterable[tuple[str, Any]],
+    verbs: Iterable[str] = (),
+    flags: Iterable[str] = (),
 ) -> Strings:
-    """A call as a command: the words of its name, each in the singular, what it is given as
-    options, and the marks of its weight; `verbs` are the words that say what is done, where not
-    all do. What only looks is told as another program."""
+    """A call as a command: the words of its name and of what it is told by `flags`, each in the
+    singular, what it is given as options, and the marks of its weight; `verbs` are the words that
+    say what is done, where not all do. What only looks is told as another program."""
     named, given = tuple(dict.fromkeys(map(singular, name))), list(pairs)[:MOST]
+    words = tuple(dict.fromkeys([*named, *map(singular, flags)]))
     options = [
         f"--{key}" if value is True else f"--{key}={_RUN.sub('', value)}" for key, value in given
     ]
-    if only_looks(tuple(verbs), named, given):
-        return (LOOK, *named, *options, *marks(named, given))
-    return (TOOL, *named, *options, *marks(named, given))
+    program = LOOK if only_looks(tuple(verbs), named, given) else TOOL
+    return (program, *words, *options, *marks(named, words, given))
 
 
 def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -321,7 +365,9 @@ def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if len(waiting) > MANY:
             return
         key = plain(str(name))
-        if type(value) is dict:
+        if type(value) is dict and not value:
+            yield key, "{}"
+        elif type(value) is dict:
             waiting += [
                 (f"{key}{one}" if plain(str(one)) in STATES else one, each)
                 for one, each in value.items()

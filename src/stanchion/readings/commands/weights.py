@@ -65,25 +65,30 @@ COUNTS: Final = listed("count quantity number mincount maxcount nodes nodecount 
 Options = Sequence[tuple[str, str | Literal[True]]]
 
 
-def marks(words: Strings, options: Options) -> Strings:
-    """The marks of a call that acts, by its words and by what it is given by name."""
-    every, first = _tokens(options)
+def marks(name: Strings, words: Strings, options: Options) -> Strings:
+    """The marks of a call by the words of its name, all its words, and what it is given by name."""
+    texts = [(key, value) for key, value in options if value is not True]
+    every, first = _tokens([value for _, value in texts])
     named = "".join([*words, *sorted(every)])
-    thing = _thing(words, [_BARE.sub("", key) for key, _ in reversed(options)])
+    bare = [_BARE.sub("", key) for key, _ in reversed(options)]
+    keys = [key for key in bare if key in WORDS["weighty"]]
+    thing = _thing(name, keys) or _thing(words, keys)
     production = not WORDS["production"].isdisjoint(every.union(words))
     found = {
         "--@production": production,
         "--@every": _is_every(words, options),
         "--@weighty": thing in WORDS["weighty"],
-        "--@off": any(_is_off(named, key, value) for key, value in options),
-        "--@public": any(_is_public(key, value) for key, value in options),
-        "--@huge": any(_is_huge(key, value) for key, value in options),
+        "--@off": any(_is_off(named, *text) for text in texts),
+        "--@public": any(_is_public(*option) for option in options),
+        "--@huge": any(_is_huge(*text) for text in texts),
         "--@past": any(value in ON and PAST.match(key) is not None for key, value in options),
     }
-    here = any(key in HERE for key, _ in options)
-    trial = here or not (production or WORDS["trial"].isdisjoint(first.union(words)))
-    trifle = thing in WORDS["trifles"] or (thing in WORDS["small"] and not found["--@every"])
-    found["--@light"] = trial or (trifle and not production)
+    found["--@light"] = not production and (
+        thing in WORDS["trifles"]
+        or (thing in WORDS["small"] and not found["--@every"])
+        or not HERE.isdisjoint(bare)
+        or not WORDS["trial"].isdisjoint(first.union(words))
+    )
     return tuple([mark for mark, holds in found.items() if holds])
 
 
@@ -97,10 +102,10 @@ def only_looks(said: Strings, words: Strings, options: Options) -> bool:
             return False
         if any(word in FINDS and UNDOES.isdisjoint(name[:at]) for at, word in enumerate(name[:-1])):
             return True
-        head = next((word for word in name if word in DOES or word in SURE), "")
-        if head or not LOOKS.isdisjoint(name[:1]):
-            return head in LOOKS or not LOOKS.isdisjoint(name[:1])
-    return not LOOKS.isdisjoint(words)
+        head = next((word for word in name if word in DOES or word in SURE), "".join(name[:1]))
+        if head in DOES or head in LOOKS:
+            return head in LOOKS
+    return False
 
 
 def _is_every(words: Strings, options: Options) -> bool:
@@ -116,10 +121,8 @@ def _is_every(words: Strings, options: Options) -> bool:
     )
 
 
-def _is_huge(key: str, value: str | Literal[True]) -> bool:
+def _is_huge(key: str, value: str) -> bool:
     """Whether an option asks for what costs much: a large machine, or many of them."""
-    if value is True:
-        return False
     many = key in COUNTS and value.isdigit() and int(value) >= MANY
     return many or (key in SIZES and HUGE.search(value) is not None)
 
@@ -135,12 +138,11 @@ def _is_public(key: str, value: str | Literal[True]) -> bool:
     )
 
 
-def _is_off(words: str, key: str, value: str | Literal[True]) -> bool:
+def _is_off(words: str, key: str, value: str) -> bool:
     """Whether what an option says is that something which protects is off."""
-    if value is True or value.replace("_", "") not in WORDS["off"]:
-        return False
     named = words if key in WORDS["states"] else key
-    return any(guard in named for guard in WORDS["guards"])
+    off = value.replace("_", "") in WORDS["off"]
+    return off and any(guard in named for guard in WORDS["guards"])
 
 
 def _thing(words: Strings, keys: Sequence[str]) -> str:
@@ -153,10 +155,9 @@ def _thing(words: Strings, keys: Sequence[str]) -> str:
     return next((word for word in reversed(named) if word in things), "")
 
 
-def _tokens(options: Options) -> tuple[set[str], set[str]]:
-    """The words of short values, and those that stand before the first dot of one."""
-    short = [value for _, value in options if value is not True and _SHORT.fullmatch(value)]
-    return (
-        {token for value in short for token in _TOKEN.findall(value)},
-        {token for value in short for token in _TOKEN.findall(value.partition(".")[0])},
-    )
+def _tokens(values: Sequence[str]) -> tuple[set[str], set[str]]:
+    """The words of short values, and those that stand before the first dot of one that is no
+    device."""
+    short = [value for value in values if _SHORT.fullmatch(value)]
+    names = [value.partition(".")[0] for value in short if value[:5] != "/dev/"]
+    return set(_TOKEN.findall(" ".join(short))), set(_TOKEN.findall(" ".join(names)))
