@@ -26,10 +26,12 @@ from stanchion.readings.urls import PORTS, UrlTarget, url_of
 from stanchion.runtime.answers.resolver import Resolver, system
 from stanchion.runtime.door.codes import BYTES, NAMES, OWN, STRAYED, UNGUARDED, UNJUDGED
 from stanchion.runtime.door.credentials import CredentialWatch, DoorCredential
+from stanchion.runtime.door.learning import LearnedPlaces
 from stanchion.runtime.door.names import DoorNames
 from stanchion.runtime.door.unjudged import DOOR, JudgedHosts
 from stanchion.runtime.door.wires import DoorWire, TlsWire
 from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.errors import Refused
 from stanchion.runtime.standing.veil import tell
 
 CONNECT_S: Final = 10.0
@@ -55,6 +57,7 @@ class DoorDesk:
         self._client = ClientTerms(HTTP.on(run), DOOR, terms.largest_body)
         self._desk = run.desk
         self.terms = terms
+        self.learned = LearnedPlaces()
         self._judged = JudgedHosts(self._desk, terms.strict)
         self.names = DoorNames(terms.most_names)
         self._opaque = Hosts(terms.opaque)
@@ -86,6 +89,15 @@ class DoorDesk:
     async def clear(self, request: OutgoingRequest) -> Cleared:
         """Have a request judged; raises `Refused` where it does not leave, or where nobody has
         judged where it leads."""
+        try:
+            cleared = await self._cleared(request)
+        except Refused as refused:
+            self.learned.refused(request.url, refused.decision.code)
+            raise
+        self.learned.reached(request.url, request.method, cleared.addresses)
+        return cleared
+
+    async def _cleared(self, request: OutgoingRequest) -> Cleared:
         target = url_of(request.url)
         if (
             isinstance(target, UrlTarget)
