@@ -190,19 +190,31 @@ class HttpDoor:
         headers = passed_on(answer.headers)
         headers += (("Transfer-Encoding", "chunked"),) if framed else ()
         headers += () if keeps else (("Connection", "close"),)
-        meter = self._desk.meter_in
         shown = await self._shown(answer, headers)
-        await self._inner.send(shown)
         if bodiless:
-            return keeps
-        if self._credential is not None:
+            await self._inner.send(shown)
+        elif self._credential is not None:
+            await self._inner.send(shown)
             await self._unmarked(outer, ends, framed)
-            return keeps
-        if ends is None or ends.length is not None:
-            await move(outer, self._inner, None if ends is None else ends.length, meter)
         else:
-            await _chunks(outer, self._inner, framed, meter)
+            await self._passed(shown, outer, ends, framed)
         return keeps
+
+    async def _passed(
+        self, shown: bytes, outer: DoorWire, ends: Framing | None, framed: bool
+    ) -> None:
+        """Pass an answer on as it comes: its head, with what of its body has come by now, and the
+        rest."""
+        meter = self._desk.meter_in
+        if ends is not None and ends.length is None:
+            await self._inner.send(shown)
+            await _chunks(outer, self._inner, framed, meter)
+            return
+        left = None if ends is None else ends.length
+        ready = outer.ready(left)
+        meter(len(ready))
+        await self._inner.send(shown + ready)
+        await move(outer, self._inner, None if left is None else left - len(ready), meter)
 
     async def _shown(self, answer: ResponseHead, headers: Headers) -> bytes:
         """The head of an answer as the program may see it: without the secret, and leading to the
