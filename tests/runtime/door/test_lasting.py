@@ -50,6 +50,7 @@ def test_a_flood_waits_outside_and_is_served_in_its_turn(monkeypatch: pytest.Mon
         assert [rest(one) for one in idle] == [b""] * 40
         for one in idle:
             one.close()
+        monkeypatch.undo()
         assert _get(at, server.port).startswith(b"HTTP/1.1 200 OK")
 
 
@@ -72,6 +73,16 @@ def test_what_is_too_long_is_not_collected(head: str, size: int) -> None:
         assert not answer.startswith(b"HTTP/1.1 200")
         assert server.got == []
         assert _get(at, server.port).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_who_says_too_much_hears_why() -> None:
+    with serving() as server, opened(NAMES, internal_hosts=[f"public.test:{server.port}"]) as at:
+        place = f"public.test:{server.port}"
+        head = f"PUT http://{place}/ HTTP/1.1\r\nHost: {place}\r\nContent-Length: 4194304\r\n\r\n"
+        answer = said(at.http, head.encode(), b"a" * (4 << 20), ends=True)
+        assert answer.startswith(b"HTTP/1.1 403 Forbidden")
+        assert at.decided == ["http.too_long"]
+        assert server.got == []
 
 
 def test_only_so_many_bytes_go_through() -> None:
@@ -132,6 +143,20 @@ def test_a_run_that_is_over_has_no_network() -> None:
             at.run.cancel()
             assert b"403 Forbidden" in _get(at, server.port)
             assert len(server.got) == 1
+
+
+def test_a_tunnel_ends_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doors, "LOOK_S", 0.02)
+    with echoing() as echo:
+        place = f"public.test:{echo.port}"
+        with (
+            opened(NAMES, {"opaque": [place]}, internal_hosts=[place]) as at,
+            socket.create_connection(at.http, PATIENCE_S) as sock,
+        ):
+            sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\na".encode())
+            assert exactly(sock, len(OK) + 1) == OK + b"a"
+            at.run.cancel()
+            assert rest(sock) == b""
 
 
 def test_requests_count_against_the_budget_of_the_run() -> None:
