@@ -32,7 +32,12 @@ def said(old: Any, new: Any) -> list[str]:
     return [str(each) for each in loosenings(load_policy(old), load_policy(new))]
 
 
+SECRET: Final = {"hub": {"url": "https://hub.example", "env": "HUB"}}
+
 STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
+    (policy(credentials=SECRET), policy()),
+    (policy(door={"hidden_names": "allow"}), policy()),
+    (policy(), policy(door={"hidden_names": "refuse", "strict": True, "most_names": 5})),
     (policy({"use": "budget", "tokens": 1000}), policy({"use": "budget", "tokens": 900})),
     (policy({"use": "budget", "tokens": 9}), policy({"use": "budget", "tokens": 9, "calls": 3})),
     (policy({"use": "step_limit"}), policy({"use": "step_limit", "warn_after": 3})),
@@ -163,6 +168,9 @@ LOOSER: Final[list[tuple[dict[str, Any], dict[str, Any], str]]] = [
         "guard `budget`: tokens 1000 → 5000",
     ),
     (policy({"use": "size_limits"}), policy(), "guard `size-limits`: it is gone"),
+    (policy(), policy(credentials=SECRET), "policy: credentials [] → [hub {"),
+    (policy(), policy(door={"opaque": ["hub.example:22"]}), "policy: door.opaque [] → ["),
+    (policy(), policy(door={"hidden_names": "allow"}), "policy: door.hidden_names none → allow"),
     (
         policy({"use": "size_limits"}),
         policy({"use": "size_limits", "mode": "shadow"}),

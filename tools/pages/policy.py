@@ -25,8 +25,10 @@ from stanchion.policy.schema import (
 from stanchion.policy.sections import (
     Advice,
     Bypassing,
+    CredentialEntry,
     Deep,
     Degrade,
+    DoorRules,
     Escalation,
     Experience,
 )
@@ -54,6 +56,8 @@ PARTS: list[tuple[str, type[msgspec.Struct]]] = [
     ("`limits`", ReadLimits),
     ("`escalation`", Escalation),
     ("`bypass`", Bypassing),
+    ("`door`", DoorRules),
+    ("`credentials.<name>`", CredentialEntry),
     ("`degrade`", Degrade),
     ("`experience`", Experience),
     ("`deep`", Deep),

@@ -19,7 +19,6 @@ from stanchion.policy.ladder import wrong_models
 from stanchion.policy.nearest import hint
 from stanchion.policy.of_run import CRITICAL
 from stanchion.policy.schema import (
-    UTC,
     AppliesTo,
     PolicyFile,
     always_active,
@@ -31,7 +30,10 @@ from stanchion.policy.seat import entry_at, lists_guard
 from stanchion.policy.sections import ApprovedEntry, RiskLevels
 from stanchion.readings.paths.place import fault
 from stanchion.readings.record_line import record_line
+from stanchion.readings.urls import UrlTarget, url_of
 
+UTC: Final = "UTC"
+"""The time zone of a policy that names none."""
 Wrong = tuple[tuple[str | int, ...], str]
 """A path in a policy, and what is wrong there."""
 
@@ -229,6 +231,22 @@ def _levels_of_nothing(file: PolicyFile) -> Iterator[Wrong]:
                 yield ("risk", level, "active", at), wrong
 
 
+def _credentials(file: PolicyFile) -> Iterator[Wrong]:
+    """Secrets that come from nowhere, or from two places, and places that no secret is sent to."""
+    for name, entry in file.credentials.items():
+        sources = [key for key in ("env", "file", "command") if getattr(entry, key)]
+        target = url_of(entry.url)
+        if len(sources) != 1:
+            said = f"`{name}` comes from {' and '.join(sources) if sources else 'nowhere'}"
+            yield ("credentials", name), f"{said}: give one of `env`, `file` and `command`"
+        if not isinstance(target, UrlTarget) or target.scheme != "https" or target.unclear:
+            said = f"`{entry.url}` is no URL of `https`: name the one place that gets the secret"
+            yield ("credentials", name, "url"), said
+        elif target.credentials or "?" in entry.url or "#" in entry.url:
+            said = f"`{entry.url}` is more than a place: give scheme, host, port and path alone"
+            yield ("credentials", name, "url"), said
+
+
 def _milder_levels(file: PolicyFile) -> Iterator[Wrong]:
     """What a risk level lets through that the one below it does not."""
     for lower, higher in pairwise(RISK_NAMES) if file.risk != RiskLevels() else ():
@@ -315,6 +333,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _task_globs,
     _responses,
     _approved,
+    _credentials,
     _milder_levels,
     _timezone,
     _standing,

@@ -11,7 +11,7 @@ from stanchion.kernel.guard import Placed
 from stanchion.policy.compiled import CompiledPolicy, GuardSeat
 from stanchion.policy.schema import ENTRIES, Placement, table_of
 
-TABLES: Final = ("roles", "agents", "tasks", "tools", "risk", "approved", "prices")
+TABLES: Final = ("roles", "agents", "tasks", "tools", "risk", "approved", "credentials", "prices")
 _PLACED: Final = frozenset(Placement.__struct_fields__)
 
 
@@ -36,6 +36,7 @@ def differences(old: CompiledPolicy, new: CompiledPolicy) -> tuple[PolicyChange,
         "escalation",
         "bypass",
         "degrade",
+        "door",
         "deep",
         "faults",
         "experience",

@@ -37,8 +37,10 @@ from stanchion.policy.sections import (
     AskEntry,
     Bypass,
     Bypassing,
+    CredentialEntry,
     Deep,
     Degrade,
+    DoorRules,
     Escalation,
     Experience,
     FileSection,
@@ -386,10 +388,6 @@ def ask_id(tool: str) -> str:
     return f"tools.{tool}.ask"
 
 
-UTC: Final = "UTC"
-"""The time zone of a policy that names none."""
-
-
 class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One policy document."""
 
@@ -432,6 +430,10 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     approved: Shorter[dict[str, ApprovedEntry]] = {}
     """Calls that nobody is asked about any more, by name, because people have approved them often.
     They answer guards that escalate; a guard that refuses still refuses."""
+    door: DoorRules = DoorRules()
+    """What may go through the door to the network of what runs inside walls."""
+    credentials: Shorter[dict[str, CredentialEntry]] = {}
+    """Secrets, by name, that programs inside walls use and never have."""
     operators: dict[str, OperatorEntry] = {}
     """The people who may approve what an agent may not do, by name, each with a key."""
     degrade: Degrade = Degrade()
@@ -448,7 +450,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The fields of records that name things, such as `id`; if empty, those that usually do."""
     me: Shorter[tuple[str, ...]] = ()
     """The user's own addresses and accounts: a call may always act on them."""
-    timezone: str = UTC
+    timezone: str = "UTC"
     """The time zone whose hours, days and months budgets with a `window` count in, such as
     `Europe/Berlin`."""
 

@@ -8,7 +8,7 @@ import msgspec
 
 from stanchion.kernel.actions import RISK_NAMES
 from stanchion.kernel.lookups import WAITS_MS
-from stanchion.kernel.option import ForPeople, Higher, Lower, Off, On, Shorter
+from stanchion.kernel.option import AtLeastOne, ForPeople, Higher, Lower, Off, On, Shorter
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -91,6 +91,57 @@ class ApprovedEntry(FileSection, frozen=True, kw_only=True):
     """The last day on which it holds, in UTC, such as `2027-01-31`."""
     why: str = ""
     """The reason, for people."""
+
+
+class DoorRules(FileSection, frozen=True):
+    """What may go through the door to the network of what runs inside walls, beside what guards
+    say of it."""
+
+    strict: On[bool] = False
+    """If `true`, a host is reached only if a call that was judged before named it."""
+    hidden_names: Annotated[Literal["refuse", "allow"] | None, ("allow", None, "refuse")] = None
+    """What becomes of TLS that does not show which host it asks for; if absent, it is refused where
+    a guard has `allowed_hosts`."""
+    opaque: Shorter[tuple[str, ...]] = ()
+    """Places, such as `git.example.com:22`, to which anything may be said; elsewhere TLS and HTTP
+    alone."""
+    most_names: Lower[AtLeastOne] = 512
+    """How many different host names a run may ask for."""
+    sent_bytes: Lower[AtLeastOne | None] = None
+    """How many bytes a run may send; if absent, it is not limited."""
+    received_bytes: Lower[AtLeastOne | None] = None
+    """How many bytes a run may receive; if absent, it is not limited."""
+    largest_body: Lower[AtLeastOne] = 1_048_576
+    """How many bytes the body of a plain request may have: it is judged as a whole."""
+
+
+class CredentialEntry(FileSection, frozen=True, kw_only=True):
+    """A secret that programs inside walls use and never have: the door puts it into requests to one
+    place. It comes from `env`, `file` or `command`."""
+
+    url: str
+    """The one place that gets the secret, such as `https://api.example.com`; everything below its
+    path."""
+    env: str = ""
+    """The variable of Stanchion's own environment that holds the secret."""
+    file: str = ""
+    """The file that holds the secret; `~` is the user's home."""
+    command: tuple[str, ...] = ()
+    """The command that prints the secret, such as `[keyring, get, SERVICE, USER]`."""
+    form: Literal["bearer", "basic", "header", "query"] = "bearer"
+    """How it is sent: after `Bearer` or as the password of `Basic`, as a header, or as a parameter
+    of the URL."""
+    named: str = ""
+    """The header or the parameter; if empty, `Authorization` or `key`."""
+    user: str = ""
+    """The user name of `basic`."""
+    token: str = ""
+    """The variable inside that holds a placeholder for the secret; if empty, the one that `env`
+    names."""
+    base_url: str = ""
+    """The variable inside that holds the local URL which stands for `url`."""
+    clients: tuple[Literal["git", "npm", "pip"], ...] = ()
+    """The programs inside that are told by their own settings to use the local URL."""
 
 
 class OperatorEntry(FileSection, frozen=True):

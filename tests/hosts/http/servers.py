@@ -6,8 +6,15 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 
 class Got(NamedTuple):
@@ -32,6 +39,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("0.0.0.0", 0), _Handler)
         self.connections = 0
         self.got: list[Got] = []
+        self.heard: list[str] = []
         self.redirect = status
         self.locations: dict[str, str] = {}
         self._context = context
@@ -104,3 +112,32 @@ def serving(context: ssl.SSLContext | None = None, status: int = 302) -> Iterato
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def certified(folder: Path) -> Path:
+    """A certificate for the name `secure.test`, which is its own authority, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "secure.test")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("secure.test")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "secure.pem"
+    path.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + made.public_bytes(serialization.Encoding.PEM)
+    )
+    return path

@@ -7,24 +7,19 @@ import asyncio
 import ssl
 import sys
 from collections.abc import AsyncIterator, Generator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import aiohttp
 import httpx
 import pytest
 import requests
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from stanchion import Action, Refused
 from stanchion.hosts.http.opening import NoClient
 from stanchion.kernel.stages import Stage
 from tests.hosts.http.clients import Ask, Send, by_aiohttp
 from tests.hosts.http.policies import judged, shield
-from tests.hosts.http.servers import Server, serving
+from tests.hosts.http.servers import Server, certified, serving
 from tests.runtime.guards import says
 
 
@@ -148,31 +143,7 @@ def test_a_quarantine_isolates_the_tool_that_sent_it(outside: Server) -> None:
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for the name `secure.test`, which is its own authority, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "secure.test")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("secure.test")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("tls") / "secure.pem"
-    path.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        + made.public_bytes(serialization.Encoding.PEM)
-    )
-    return path
+    return certified(tmp_path_factory.mktemp("tls"))
 
 
 TLS_FAILED = (

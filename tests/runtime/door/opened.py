@@ -10,20 +10,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from stanchion import Shield
-from stanchion.runtime.door.door import Door
-from stanchion.runtime.door.judging import DoorTerms
+from stanchion import Run, Shield
+from stanchion.runtime.door.door import Door, local_doors
 from stanchion.runtime.door.listeners import Listeners
-from tests.hosts.http.policies import decided, shield
+from stanchion.testing import shield_for
+from tests.hosts.http.policies import decided
 
 PATIENCE_S = 20.0
 """How long a test waits for what has to come; nothing is measured by it."""
 
 
 class Opened(NamedTuple):
-    """An open door, its shield, and the places of its listeners."""
+    """An open door, its shield and its run, and the places of its listeners."""
 
     shield: Shield
+    run: Run
     door: Door
     http: tuple[str, int]
     socks: tuple[str, int]
@@ -37,25 +38,38 @@ class Opened(NamedTuple):
         return decided(self.shield)
 
 
+def shield_of(names: Any, door: Any = None, credentials: Any = None, **egress: Any) -> Shield:
+    """A shield whose only guard is `egress`; `names` says where names lead, as a table or a
+    function."""
+    known = {} if names is None else names
+    policy = {"name": "door", "guards": [{"use": "egress", **egress}]}
+    policy |= {"door": {} if door is None else door}
+    policy |= {"credentials": {} if credentials is None else credentials}
+    resolver = known if callable(known) else lambda host, port: known.get(host, [])
+    return shield_for(policy, resolver=resolver)
+
+
 @contextmanager
 def opened(
     names: Any = None,
-    terms: DoorTerms | None = None,
+    door: Any = None,
     *,
     tls: ssl.SSLContext | None = None,
+    credentials: Any = None,
     here: Shield | None = None,
     **egress: Any,
 ) -> Iterator[Opened]:
     """A door for a run of a shield whose only guard is `egress`."""
-    here = shield(names, **egress) if here is None else here
-    listeners = Listeners.made(anywhere=True)
+    here = shield_of(names, door, credentials, **egress) if here is None else here
+    listeners = Listeners.made(local_doors(here.policy.file), anywhere=True)
     http, socks, dns, dns_tcp, *local = [one.getsockname() for one in listeners]
-    door = Door(here.run(), listeners, terms, tls)
-    door.start()
+    run = here.run()
+    made = Door(run, listeners, tls, lambda *_: ["127.0.0.1"])
+    made.start()
     try:
-        yield Opened(here, door, http, socks, dns, dns_tcp, tuple(local))
+        yield Opened(here, run, made, http, socks, dns, dns_tcp, tuple(local))
     finally:
-        door.close()
+        made.close()
 
 
 def said(place: tuple[str, int], *pieces: bytes, ends: bool = False) -> bytes:
@@ -66,6 +80,14 @@ def said(place: tuple[str, int], *pieces: bytes, ends: bool = False) -> bytes:
         if ends:
             sock.shutdown(socket.SHUT_WR)
         return rest(sock)
+
+
+def exactly(sock: socket.socket, count: int) -> bytes:
+    """So many bytes of what comes."""
+    found = bytearray()
+    while len(found) < count and (came := sock.recv(count - len(found))):
+        found += came
+    return bytes(found)
 
 
 def rest(sock: socket.socket) -> bytes:

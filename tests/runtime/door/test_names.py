@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.runtime.door.judging import DoorTerms
 from tests.hosts.http.servers import serving
 from tests.runtime.door.opened import asked, opened, said
 
@@ -65,7 +64,7 @@ def test_only_so_many_names_are_asked_for() -> None:
         looked_up.append(host)
         return ["93.184.216.34"]
 
-    with opened(looking, DoorTerms(most_names=3), allowed_hosts=["*.public.test"]) as at:
+    with opened(looking, {"most_names": 3}, allowed_hosts=["*.public.test"]) as at:
         codes = [asked(at.dns, f"piece{number}.public.test")[0] for number in range(5)]
         assert codes == [OK, OK, OK, NO_NAME, NO_NAME]
         assert asked(at.dns, "piece1.public.test")[0] == OK

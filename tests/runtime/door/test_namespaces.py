@@ -4,11 +4,14 @@ once the door is gone."""
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import ssl
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +19,8 @@ import pytest
 from stanchion.runtime.door.door import Door
 from stanchion.runtime.door.listeners import DoorError, Listeners
 from tests.hosts.http.policies import decided, shield
-from tests.hosts.http.servers import serving
+from tests.hosts.http.servers import Server, serving
+from tests.runtime.door.opened import shield_of
 
 ROOT = Path(__file__).resolve().parents[3]
 UNSHARE = ["unshare", "--net", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
@@ -58,15 +62,27 @@ class Inside:
         self._process.stdin.flush()
         return self._line()
 
-    def gets(self, url: str) -> str:
-        """What the proxy inside answers to a request."""
-        head = (
-            f"GET {url} HTTP/1.1\\r\\nHost: {url.split('/')[2]}\\r\\nConnection: close\\r\\n\\r\\n"
-        )
-        made = "socket.create_connection(('127.0.0.1', 3128))"
-        return self.does(
-            f"(s := {made}, s.sendall('{head}'.encode()), s.makefile('rb').read().decode())[2]"
-        )
+    def gets(self, url: str, port: int = 3128) -> str:
+        """What the proxy inside, or a local door, answers to a request."""
+        host = url.split("/")[2] if port == 3128 else "local"
+        lines = [f"GET {url} HTTP/1.1", f"Host: {host}", "Connection: close", "", ""]
+        made = f"socket.create_connection(('127.0.0.1', {port}))"
+        head = "\r\n".join(lines).encode()
+        return self.does(f"(s := {made}, s.sendall({head!r}), s.makefile('rb').read().decode())[2]")
+
+    def memory(self) -> bytes:
+        """All that is in its memory and its environment, and the names of what it has open."""
+        home = Path("/proc") / str(self._process.pid)
+        found = [(home / name).read_bytes() for name in ("environ", "cmdline")]
+        found += [os.readlink(one).encode() for one in (home / "fd").iterdir()]
+        with (home / "mem").open("rb", 0) as memory:
+            for line in (home / "maps").read_text().splitlines():
+                first, last = (int(part, 16) for part in line.split()[0].split("-"))
+                if line.split()[1].startswith("rw"):
+                    with suppress(OSError):
+                        memory.seek(first)
+                        found.append(memory.read(last - first))
+        return b"".join(found)
 
     def _line(self) -> str:
         assert self._process.stdout is not None
@@ -125,3 +141,77 @@ def test_sockets_of_another_version_are_not_taken() -> None:
                 theirs.shutdown(socket.SHUT_WR)
             with pytest.raises(DoorError, match="start the command again"):
                 Listeners.received(ours)
+
+
+DOOR = """
+import socket, sys
+from stanchion.runtime.door.door import Door
+from stanchion.runtime.door.listeners import Listeners
+from tests.hosts.http.policies import shield
+place = sys.argv[2]
+here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=[place])
+door = Door(here.run(), Listeners.received(socket.socket(fileno=int(sys.argv[1]))))
+door.start()
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_door_that_is_stopped_or_killed_leaves_no_way_out() -> None:
+    """While it is stopped everybody waits; once it is dead nobody is heard any more, and a new one
+    needs sockets of its own."""
+    with serving() as server, inside() as within:
+        place = f"public.test:{server.port}"
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-c", DOOR, str(theirs.fileno()), place]
+        door = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+        )
+        theirs.close()
+        with ours, door:
+            within.listeners.send(ours)
+            assert door.stdout is not None
+            assert door.stdout.readline() == b"open\n"
+            assert "200 OK" in within.gets(f"http://{place}/")
+            door.send_signal(signal.SIGSTOP)
+            within.does("socket.setdefaulttimeout(0.2)")
+            assert within.gets(f"http://{place}/") == "'TimeoutError'"
+            within.does("socket.setdefaulttimeout(None)")
+            door.send_signal(signal.SIGCONT)
+            assert "200 OK" in within.gets(f"http://{place}/")
+            door.kill()
+            door.wait()
+            assert within.gets(f"http://{place}/") == "'ConnectionRefusedError'"
+
+
+def test_the_secret_is_in_no_byte_of_the_inside(
+    service: Server,
+    trusting: ssl.SSLContext,
+    monkeypatch: pytest.MonkeyPatch,
+    open_again: None,
+) -> None:
+    """Not in its memory, its environment, its descriptors, or what it can read of others, while the
+    service receives it and says it back."""
+    secret = "".join(["se", "cret-", "value-", "of-the-", "service"])
+    place = f"secure.test:{service.port}"
+    entry = {"hub": {"url": f"https://{place}", "env": "HUB_TOKEN"}}
+    here = shield_of({"secure.test": ["127.0.0.1"]}, credentials=entry, internal_hosts=[place])
+    with inside(1) as within:
+        monkeypatch.setenv("HUB_TOKEN", secret)
+        door = Door(here.run(), within.listeners, trusting)
+        door.start()
+        try:
+            answer = within.gets("/echo", 3130)
+            assert "200 OK" in answer
+            assert "Bearer *****" in answer
+            assert f"Bearer {secret}" in service.heard[0]
+            seen = within.memory()
+            assert b"Bearer *****" in seen
+            assert secret.encode() not in seen
+            assert b64encode(secret.encode()) not in seen
+        finally:
+            door.close()

@@ -7,10 +7,10 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from stanchion.runtime.door.judging import DoorTerms
 from tests.hosts.http.servers import serving
 from tests.runtime.door.opened import PATIENCE_S, Opened, hello, opened, said
 
@@ -73,37 +73,37 @@ WAYS: dict[str, tuple[Callable[..., bytes], bytes]] = {
 }
 
 NAMED = hello("public.test")
-SAID: dict[str, tuple[list[bytes], DoorTerms, str]] = {
-    "the name that was asked for": ([NAMED], DoorTerms(), ""),
-    "the name in capitals": ([hello("PUBLIC.test")], DoorTerms(), ""),
-    "a hello in pieces": ([hello("public.test", pieces=9)], DoorTerms(), ""),
-    "another name": ([hello("other.test")], DoorTerms(), "door.name"),
-    "another name in pieces": ([hello("other.test", pieces=9)], DoorTerms(), "door.name"),
+SAID: dict[str, tuple[list[bytes], dict[str, Any], str]] = {
+    "the name that was asked for": ([NAMED], {}, ""),
+    "the name in capitals": ([hello("PUBLIC.test")], {}, ""),
+    "a hello in pieces": ([hello("public.test", pieces=9)], {}, ""),
+    "another name": ([hello("other.test")], {}, "door.name"),
+    "another name in pieces": ([hello("other.test", pieces=9)], {}, "door.name"),
     "another name where hidden ones may pass": (
         [hello("other.test")],
-        DoorTerms(hidden_names="allow"),
+        {"hidden_names": "allow"},
         "door.name",
     ),
-    "no name": ([hello()], DoorTerms(), "door.hidden"),
-    "no name where that may pass": ([hello()], DoorTerms(hidden_names="allow"), ""),
-    "a name that may be hidden": ([hello("public.test", True)], DoorTerms(), "door.hidden"),
+    "no name": ([hello()], {}, "door.hidden"),
+    "no name where that may pass": ([hello()], {"hidden_names": "allow"}, ""),
+    "a name that may be hidden": ([hello("public.test", True)], {}, "door.hidden"),
     "one where that may pass": (
         [hello("public.test", True)],
-        DoorTerms(hidden_names="allow"),
+        {"hidden_names": "allow"},
         "",
     ),
-    "a record that is none": ([b"\x16\3\1\0\4\2\0\0\0"], DoorTerms(), "door.hidden"),
-    "a hello without an end": ([NAMED[:40]], DoorTerms(), "door.hidden"),
+    "a record that is none": ([b"\x16\3\1\0\4\2\0\0\0"], {}, "door.hidden"),
+    "a hello without an end": ([NAMED[:40]], {}, "door.hidden"),
     "two records of different kinds": (
         [hello("public.test", pieces=9)[:30] + b"\x17\3\1\0\1\0"],
-        DoorTerms(),
+        {},
         "door.hidden",
     ),
-    "ssh": ([b"SSH-2.0-client\r\n"], DoorTerms(), "door.opaque"),
-    "bytes": ([b"\0\1\2\3"], DoorTerms(), "door.opaque"),
-    "an older TLS": ([b"\x80\x2e\1\3\1"], DoorTerms(), "door.opaque"),
-    "mail": ([b"EHLO public.test\r\n\r\n"], DoorTerms(), "door.head"),
-    "HTTP/2 without TLS": ([b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], DoorTerms(), "door.head"),
+    "ssh": ([b"SSH-2.0-client\r\n"], {}, "door.opaque"),
+    "bytes": ([b"\0\1\2\3"], {}, "door.opaque"),
+    "an older TLS": ([b"\x80\x2e\1\3\1"], {}, "door.opaque"),
+    "mail": ([b"EHLO public.test\r\n\r\n"], {}, "door.head"),
+    "HTTP/2 without TLS": ([b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], {}, "door.head"),
 }
 
 
@@ -136,7 +136,7 @@ def test_what_the_policy_names_may_be_anything(way: str) -> None:
     ask, agreed = WAYS[way]
     with echoing() as echo:
         place = f"public.test:{echo.port}"
-        terms = DoorTerms(opaque=(place,))
+        terms = {"opaque": [place]}
         with opened({"public.test": ["127.0.0.1"]}, terms, internal_hosts=[place]) as at:
             assert ask(at, "public.test", echo.port, b"\0anything") == agreed + b"\0anything"
 

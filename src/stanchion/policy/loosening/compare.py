@@ -224,7 +224,7 @@ def _whole(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
 def _value_at(file: Any, path: str) -> Any:
     for name in path.split("."):
         file = getattr(file, name)
-    if path == "approved":
+    if path in ("approved", "credentials"):
         # An entry that says something else is another one, whatever it is called.
         return tuple(
             [f"{name} {msgspec.json.encode(entry).decode()}" for name, entry in file.items()]

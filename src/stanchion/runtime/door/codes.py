@@ -15,6 +15,8 @@ NAMES: Final = "door.names"
 QUESTION: Final = "door.question"
 BYTES: Final = "door.bytes"
 OWN: Final = "door.own"
+STRAYED: Final = "door.strayed"
+PACKED: Final = "door.packed"
 
 CODES: Final = declare(
     {
@@ -49,6 +51,14 @@ CODES: Final = declare(
         BYTES: Words(
             "{} bytes were {}, and {} are allowed",
             "do with what has gone through, or ask for a higher limit under `door`",
+        ),
+        STRAYED: Words(
+            "the placeholder of credential `{}` was sent to `{}`, and stands for nothing there",
+            "use it with the local URL that it came with, and nowhere else",
+        ),
+        PACKED: Words(
+            "the answer of `{}` is packed, so nobody can see whether a secret is in it",
+            "ask it for plain answers",
         ),
         OWN: Words(
             "`{}` leads to this machine itself",

@@ -8,14 +8,18 @@ import ssl
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from stanchion.hosts.http.outgoing import OutgoingRequest
+from stanchion.policy.schema import PolicyFile
+from stanchion.runtime.answers.resolver import Resolver, system
 from stanchion.runtime.asides import aside
 from stanchion.runtime.door.codes import QUESTION
-from stanchion.runtime.door.exchanges import UNREADABLE, HttpDoor, refusal
+from stanchion.runtime.door.credentials import DoorCredential, for_git, loaded
+from stanchion.runtime.door.exchanges import HttpDoor, refusal
 from stanchion.runtime.door.heads import HeadFault
-from stanchion.runtime.door.judging import DoorDesk, DoorTerms, TooManyBytes, Unreached
+from stanchion.runtime.door.judging import UNREADABLE, DoorDesk, TooManyBytes, Unreached
 from stanchion.runtime.door.listeners import DoorError, Listeners
 from stanchion.runtime.door.names import (
     NO_NAME,
@@ -51,17 +55,22 @@ HERE: Final = "127.0.0.1,localhost,::1"
 
 class Door:
     """Lets through what a run may do, from `start` until `close`. `tls` is how servers are trusted
-    to which the door itself speaks TLS."""
+    to which the door itself speaks TLS; `resolver` finds what a policy that only tells would have
+    refused, and nobody has looked up."""
 
     def __init__(
         self,
         run: Any,
         listeners: Listeners,
-        terms: DoorTerms | None = None,
         tls: ssl.SSLContext | None = None,
+        resolver: Resolver = system,
     ) -> None:
+        file = run.desk.shield.policy.file
+        if len(listeners.local) < local_doors(file):
+            raise DoorError(f"the inside has too few sockets: {local_doors(file)} are needed")
         self._listeners = listeners
-        self._desk = DoorDesk(run, DoorTerms() if terms is None else terms, tls)
+        self._credentials = loaded(file.credentials)
+        self._desk = DoorDesk(run, file.door, self._credentials, tls, resolver)
         self._asked: dict[str, bool] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, name="stanchion-door", daemon=True)
@@ -86,7 +95,14 @@ class Door:
         http = "http://{}:{}".format(*self._listeners.http.getsockname())
         socks = "socks5h://{}:{}".format(*self._listeners.socks.getsockname())
         found = {"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": socks, "NO_PROXY": HERE}
-        return {**found, **{name.lower(): said for name, said in found.items()}, **FOR_PROGRAMS}
+        found |= {name.lower(): said for name, said in found.items()} | FOR_PROGRAMS
+        local = [
+            (one, "http://{}:{}".format(*sock.getsockname()))
+            for one, sock in zip(self._credentials, self._listeners.local, strict=False)
+        ]
+        for one, place in local:
+            found |= dict(one.environment(place))
+        return found | for_git(local)
 
     def _work(self) -> None:
         try:
@@ -104,11 +120,15 @@ class Door:
             (self._listeners.socks, SOCKS, self._socks),
             (self._listeners.dns_tcp, "", self._dns_stream),
         ]
+        doors += [
+            (sock, HTTP, partial(self._http, credential=one))
+            for one, sock in zip(self._credentials, self._listeners.local, strict=False)
+        ]
         works: list[Coroutine[Any, Any, None]] = [
             self._accepting(sock, speaks, serve, room) for sock, speaks, serve in doors
         ]
-        tasks = [asyncio.ensure_future(one) for one in (*works, self._dns_packets())]
-        tasks.append(asyncio.ensure_future(self._until_closed()))
+        tasks = [self._loop.create_task(one) for one in (*works, self._dns_packets())]
+        tasks.append(self._loop.create_task(self._until_closed()))
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for one in done:
@@ -172,8 +192,8 @@ class Door:
         except Unreached as error:
             await inner.send(_said(inner.speaks, "502 Bad Gateway", str(error), UNREACHED))
 
-    async def _http(self, inner: DoorWire) -> None:
-        await HttpDoor(self._desk, inner).serve()
+    async def _http(self, inner: DoorWire, credential: DoorCredential | None = None) -> None:
+        await HttpDoor(self._desk, inner, credential=credential).serve()
 
     async def _socks(self, inner: DoorWire) -> None:
         async with asyncio.timeout(SPEAK_S):
@@ -234,6 +254,7 @@ class Door:
                 return False
             asked = OutgoingRequest("CONNECT", f"https://{name}/")
             try:
+                await self._desk.keep_in(name)
                 if why:
                     await self._desk.refuse(asked, QUESTION, name, why)
                 await self._desk.clear(asked)
@@ -242,6 +263,11 @@ class Door:
                 known = False
             self._asked[key] = known
         return known
+
+
+def local_doors(policy: PolicyFile) -> int:
+    """How many local doors a policy needs: one for each credential."""
+    return len(policy.credentials)
 
 
 FOR_PROGRAMS: Final = {"NODE_USE_ENV_PROXY": "1"}
@@ -253,4 +279,4 @@ def _said(speaks: str, status: str, text: str, code: int) -> bytes:
     return {HTTP: refusal(status, text), SOCKS: answered(code), TLS: ALERT}.get(speaks, b"")
 
 
-__all__ = ["Door", "DoorError", "DoorTerms", "Listeners"]
+__all__ = ["Door", "DoorError", "Listeners", "local_doors"]

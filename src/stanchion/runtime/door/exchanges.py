@@ -4,12 +4,13 @@ read no further than to know where it ends."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
 from stanchion.hosts.http.outgoing import OutgoingRequest, encoding_of
 from stanchion.readings.urls import UrlTarget, url_of
-from stanchion.runtime.door.codes import HEAD
+from stanchion.runtime.door.codes import HEAD, PACKED
+from stanchion.runtime.door.credentials import DoorCredential
 from stanchion.runtime.door.heads import (
     HEAD_END,
     LINE_END,
@@ -28,9 +29,9 @@ from stanchion.runtime.door.heads import (
     values,
     written_head,
 )
-from stanchion.runtime.door.judging import DoorDesk
+from stanchion.runtime.door.judging import UNREADABLE, DoorDesk
 from stanchion.runtime.door.tunnels import SPEAK_S, through
-from stanchion.runtime.door.wires import BrokenWire, DoorWire, move
+from stanchion.runtime.door.wires import PIECE, BrokenWire, DoorWire, move
 
 KEPT_S: Final = 120.0
 """How long a connection is kept on which nobody asks for anything."""
@@ -40,19 +41,25 @@ ANSWER_S: Final = 900.0
 """How long a server may take to begin its answer."""
 AGREED: Final = b"HTTP/1.1 200 Connection established\r\n\r\n"
 GO_ON: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-UNREADABLE: Final = OutgoingRequest("GET", "http://unreadable.invalid/")
-"""What is recorded of a request that cannot be read."""
 OWN_HEADERS: Final = frozenset({"content-length", "expect", "host"})
 """Headers that the door writes itself."""
+LAST_CHUNK: Final = b"0\r\n\r\n"
 BODILESS: Final = frozenset({204, 304})
 
 
 class HttpDoor:
-    """Passes on what one program says on one connection. `base` is the place that all of it is for;
-    without one each request names its own."""
+    """Passes on what one program says on one connection. `base` is the place that all of it is for,
+    or the one of a `credential`; without one each request names its own."""
 
-    def __init__(self, desk: DoorDesk, inner: DoorWire, base: str = "") -> None:
-        self._desk, self._inner, self._base = desk, inner, base
+    def __init__(
+        self,
+        desk: DoorDesk,
+        inner: DoorWire,
+        base: str = "",
+        credential: DoorCredential | None = None,
+    ) -> None:
+        self._desk, self._inner, self._credential = desk, inner, credential
+        self._base = base if credential is None else credential.base
         self._outer: DoorWire | None = None
         self._leads: tuple[str, str] = ("", "")
         """The origin that the connection outward is for, and the address it was made to."""
@@ -77,6 +84,8 @@ class HttpDoor:
             return False
         try:
             head = request_head(raw)
+            if self._credential is None:
+                await self._desk.keep_in(", ".join(values(head.headers, "host")), raw)
             if head.method == "CONNECT" and not self._base:
                 host, port = _authority(head.target)
                 await through(self._desk, self._inner, host, port, AGREED, self._within)
@@ -98,6 +107,13 @@ class HttpDoor:
         async with asyncio.timeout(BODY_S):
             body = b"" if ends is None else await self._body(ends)
         headers = tuple([one for one in passed_on(head.headers) if one[0].lower() != "expect"])
+        if self._credential is not None:
+            headers = self._credential.without(headers)
+            head = head._replace(target=self._credential.without_parameter(head.target))
+            said = written_head(f"{head.method} {head.target}", headers)
+            await self._desk.keep_in(self._base, said, body)
+        else:
+            await self._desk.keep_in(", ".join(values(head.headers, "host")), body)
         return self._addressed(head, headers, body, ends is not None and ends.chunked)
 
     def _addressed(
@@ -106,7 +122,8 @@ class HttpDoor:
         if self._base:
             if not head.target.startswith("/"):
                 raise HeadFault("its target is not a path of the place it goes to")
-            url = self._base + head.target
+            one = self._credential
+            url = f"{self._base}{head.target}" if one is None else one.url(head.target)
         elif head.target[:7].lower() == "http://":
             url = "http://" + head.target[7:]
         else:
@@ -132,7 +149,8 @@ class HttpDoor:
     async def _exchange(self, head: RequestHead, request: OutgoingRequest) -> bool:
         cleared = await self._desk.clear(request)
         outer = await self._connected(request, cleared.addresses)
-        sent = written_request(cleared.request)
+        one = self._credential
+        sent = written_request(cleared.request if one is None else one.put_into(cleared.request))
         self._desk.meter_out(len(sent))
         await outer.send(sent)
         async with asyncio.timeout(ANSWER_S):
@@ -169,15 +187,54 @@ class HttpDoor:
         headers = passed_on(answer.headers)
         headers += (("Transfer-Encoding", "chunked"),) if framed else ()
         headers += () if keeps else (("Connection", "close"),)
-        await self._inner.send(written_head(f"HTTP/1.1 {answer.status} {answer.reason}", headers))
         meter = self._desk.meter_in
+        shown = await self._shown(answer, headers)
+        await self._inner.send(shown)
         if bodiless:
+            return keeps
+        if self._credential is not None:
+            await self._unmarked(outer, ends, framed)
             return keeps
         if ends is None or ends.length is not None:
             await move(outer, self._inner, None if ends is None else ends.length, meter)
         else:
             await _chunks(outer, self._inner, framed, meter)
         return keeps
+
+    async def _shown(self, answer: ResponseHead, headers: Headers) -> bytes:
+        """The head of an answer as the program may see it: without the secret, and leading to the
+        local door where the server leads to itself."""
+        one = self._credential
+        if one is None:
+            return written_head(f"HTTP/1.1 {answer.status} {answer.reason}", headers)
+        packed = values(headers, "content-encoding")
+        if any(value.lower() != "identity" for value in packed):
+            await self._desk.refuse(OutgoingRequest("GET", f"{one.base}/"), PACKED, one.base)
+        local = "http://{}:{}".format(*self._inner.sock.getsockname())
+        led = [
+            (
+                name,
+                f"{local}{value.removeprefix(one.base)}"
+                if name.lower() == "location" and value.startswith(f"{one.base}/")
+                else value,
+            )
+            for name, value in headers
+        ]
+        head = written_head(f"HTTP/1.1 {answer.status} {answer.reason}", tuple(led))
+        return self._desk.watch.hidden(head)
+
+    async def _unmarked(self, outer: DoorWire, ends: Framing | None, framed: bool) -> None:
+        """Pass a body on in which the secret is hidden wherever it stands, also across pieces."""
+        held = b""
+        async for piece in _pieces(outer, ends):
+            self._desk.meter_in(len(piece))
+            held = self._desk.watch.hidden(held + piece)
+            ready = len(held) - self._desk.watch.longest
+            if ready > 0:
+                await self._inner.send(_chunked(held[:ready], framed))
+                held = held[ready:]
+        await self._inner.send(_chunked(held, framed) if held else b"")
+        await self._inner.send(LAST_CHUNK if framed else b"")
 
 
 def origin_of(url: str) -> str:
@@ -233,22 +290,37 @@ async def _chunks(
     outer: DoorWire, inner: DoorWire, framed: bool, meter: Callable[[int], Any]
 ) -> None:
     """Pass a body on that comes in chunks, as chunks or as what is in them."""
-    while True:
-        size = await _chunk(outer)
-        if framed:
-            await inner.send(b"%x\r\n" % size)
-        if not size:
-            break
-        await move(outer, inner, size, meter)
+    async for piece in _pieces(outer, Framing(None, True)):
+        meter(len(piece))
+        await inner.send(_chunked(piece, framed))
+    await inner.send(LAST_CHUNK if framed else b"")
+
+
+def _chunked(data: bytes, framed: bool) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data) if framed else data
+
+
+async def _pieces(outer: DoorWire, ends: Framing | None) -> AsyncIterator[bytes]:
+    """The body of an answer, piece by piece."""
+    if ends is None or not ends.chunked:
+        left = None if ends is None else ends.length
+        while left is None or left > 0:
+            piece = await outer.receive(PIECE if left is None else min(PIECE, left))
+            if not piece and left is None:
+                return
+            if not piece:
+                raise BrokenWire("it ended in the middle")
+            left = None if left is None else left - len(piece)
+            yield piece
+        return
+    while size := await _chunk(outer):
+        async for piece in _pieces(outer, Framing(size)):
+            yield piece
         if await outer.exactly(2) != b"\r\n":
             raise HeadFault("a chunk does not end where it says")
-        if framed:
-            await inner.send(b"\r\n")
     while (line := await outer.until(LINE_END, LONGEST_HEAD)) != b"\r\n":
         if not line:
             raise BrokenWire("it ended in the middle")
-    if framed:
-        await inner.send(b"\r\n")
 
 
 def refusal(status: str, text: str) -> bytes:

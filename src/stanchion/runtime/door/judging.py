@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
+from stanchion.audit.journal import Fact
 from stanchion.guards.egress.hosts import Hosts
 from stanchion.hosts.contract.acting import go_ahead
 from stanchion.hosts.http.leaving import HTTP, Cleared, ClientTerms, hosts_are_judged, leave
@@ -18,28 +19,20 @@ from stanchion.hosts.http.outgoing import OutgoingRequest
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Egress
 from stanchion.kernel.findings import Finding
+from stanchion.policy.sections import DoorRules
 from stanchion.readings.addresses import inside
 from stanchion.readings.signing_in import unwritten
 from stanchion.readings.urls import PORTS, UrlTarget, url_of
-from stanchion.runtime.answers.resolver import system
-from stanchion.runtime.door.codes import BYTES, NAMES, OWN, UNGUARDED
+from stanchion.runtime.answers.resolver import Resolver, system
+from stanchion.runtime.door.codes import BYTES, NAMES, OWN, STRAYED, UNGUARDED
+from stanchion.runtime.door.credentials import CredentialWatch, DoorCredential
 from stanchion.runtime.door.names import DoorNames
 from stanchion.runtime.door.wires import DoorWire, TlsWire
 from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.standing.veil import tell
 
 CONNECT_S: Final = 10.0
 """How long a connection to one address may take to be made."""
-
-
-class DoorTerms(msgspec.Struct, frozen=True):
-    """What may go through a door beside what guards say: the part `door` of a policy."""
-
-    hidden_names: str = ""
-    opaque: tuple[str, ...] = ()
-    most_names: int = 512
-    sent_bytes: int | None = None
-    received_bytes: int | None = None
-    largest_body: int = 1 << 20
 
 
 class Unreached(OSError):
@@ -49,13 +42,21 @@ class Unreached(OSError):
 class DoorDesk:
     """Judges for one door, and connects to what was judged."""
 
-    def __init__(self, run: Any, terms: DoorTerms, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        run: Any,
+        terms: DoorRules,
+        credentials: tuple[DoorCredential, ...] = (),
+        tls: ssl.SSLContext | None = None,
+        resolver: Resolver = system,
+    ) -> None:
+        self.watch = CredentialWatch(credentials)
         self._client = ClientTerms(HTTP.on(run), max_body=terms.largest_body)
         self._desk = run.desk
         self.terms = terms
         self.names = DoorNames(terms.most_names)
         self._opaque = Hosts(terms.opaque)
-        self._tls = tls
+        self._tls, self._resolver = tls, resolver
         self.sent = self.received = 0
 
     @property
@@ -96,8 +97,21 @@ class DoorDesk:
             return cleared
         await self.refuse(request, UNGUARDED, host)
         port = target.port if isinstance(target, UrlTarget) and target.port else 0
-        addresses = await asyncio.get_running_loop().run_in_executor(None, system, host, port)
+        addresses = await asyncio.to_thread(self._resolver, host, port)
         return msgspec.structs.replace(cleared, addresses=tuple(addresses))
+
+    async def keep_in(self, host: str, *said: bytes) -> None:
+        """Raise an alarm, and refuse, where the placeholder of a credential goes anywhere but to
+        its local door."""
+        name = self.watch.strayed(host.encode(), *said)
+        if not name:
+            return
+        shown = "a name" if self.watch.strayed(host.encode()) else host
+        shield, info = self._desk.shield, self._desk.info
+        why = f"it was sent to `{shown}`"
+        fact = Fact(shield.clock(), "credential.strayed", name, info.tenant, info.id, "door", why)
+        await asyncio.to_thread(tell, shield, fact)
+        await self.refuse(UNREADABLE, STRAYED, name, shown)
 
     async def refuse(self, request: OutgoingRequest, code: str, *args: Any) -> None:
         """Refuse by the door's own word, as a decision of the run: raises `Refused`. Where the
@@ -185,6 +199,10 @@ def hosts_are_named(policy: Any) -> bool:
     """Whether a policy says which hosts may be reached."""
     named = [getattr(seat.placed.guard, "allowed_hosts", None) for seat in policy.seats]
     return any(hosts is not None for hosts in named)
+
+
+UNREADABLE: Final = OutgoingRequest("GET", "http://unreadable.invalid/")
+"""What is recorded of a request that cannot be read, or must not be."""
 
 
 def place(host: str, port: int) -> OutgoingRequest:

@@ -35,6 +35,7 @@ async def through(
 ) -> None:
     """Carry a tunnel to a host out: judged, connected, agreed to in the words of the program's
     protocol, and then only what may be said in it."""
+    await desk.keep_in(host)
     asked = place(desk.names.host(host), port)
     cleared = await desk.clear(asked)
     outer = await desk.connect(asked, cleared.addresses)

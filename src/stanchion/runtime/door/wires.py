@@ -15,6 +15,8 @@ from typing import Any, Final
 PIECE: Final = 65_536
 BULK: Final = 1 << 20
 """So much is moved at once without being copied."""
+TURNS: Final = 8
+"""After so many of these it is the turn of others."""
 MOST_PIPES: Final = 64
 """How many connections move their bytes without copies at once."""
 LONGEST_MARK: Final = 4
@@ -169,6 +171,7 @@ async def _spliced(
         return left
     out, into = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     _pipes.add(out)
+    turn = 0
     try:
         with suppress(OSError):  # a user has only so much room for large pipes
             fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, BULK)
@@ -188,7 +191,9 @@ async def _spliced(
                     held -= os.splice(out, target.sock.fileno(), held, flags=AT_ONCE)
                 except BlockingIOError:
                     await _ready(target, target.loop.add_writer, target.loop.remove_writer)
-            await asyncio.sleep(0)
+            turn += 1
+            if turn % TURNS == 0:
+                await asyncio.sleep(0)
         return left
     finally:
         _pipes.discard(out)

@@ -86,6 +86,9 @@ FACTS: Final[dict[str, FactTelling]] = {
         Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"
     ),
     "coverage.escaped": FactTelling(Kind.ESCAPED, "`{about}` passed by: {why}"),
+    "credential.strayed": FactTelling(
+        Kind.ESCAPED, "the placeholder of credential `{about}` strayed: {why}"
+    ),
     "host.forged": FactTelling(Kind.FORGED, "another one has spoken for `{about}`: {why}"),
     "coverage.unguarded": FactTelling(Kind.ESCAPED, "nothing guards `{about}`: {why}"),
     "coverage.canary_missed": FactTelling(
