@@ -13,8 +13,8 @@ from typing import Any, Final
 from stanchion.cli.command import Args, AsBadInput, BadInput, DeclaredCommand, option, word_of
 from stanchion.cli.terminal import note, visible
 from stanchion.guards.files import Files
-from stanchion.runtime.door.door import Door
-from stanchion.runtime.door.listeners import DNS, HTTP, SOCKS, VERSION, Listeners
+from stanchion.runtime.door.door import Door, local_doors
+from stanchion.runtime.door.listeners import DNS, HTTP, LOCAL, SOCKS, VERSION, Listeners
 from stanchion.runtime.sandbox.contained import Contained, StandingWalls
 from stanchion.runtime.sandbox.inside import Inside, UnfitFolder
 from stanchion.runtime.sandbox.refused import how_to_allow
@@ -22,7 +22,8 @@ from stanchion.runtime.sandbox.sandbox import SandboxError, WallKind
 from stanchion.runtime.standing.places import own_places
 
 PORTS: Final = ((HTTP, True), (SOCKS, True), (DNS, False), (DNS, True))
-"""Where the door listens inside, and whether for streams; in the order of `Listeners`."""
+"""Where the door listens inside beside its local doors, and whether for streams; in the order of
+`Listeners`."""
 
 
 def run(args: Args) -> int:
@@ -42,8 +43,10 @@ def run(args: Args) -> int:
             shield = open_now.enter_context(args.load(args.policy, env=args.env))
             one = open_now.enter_context(shield.run(args.agent, args.task))
             inside = _inside(args, shield)
+            local = range(LOCAL, LOCAL + local_doors(shield.policy.file))
+            ports = [*PORTS, *((port, True) for port in local)]
             kinds = tuple(WallKind) if args.walls is None else (WallKind(args.walls),)
-            walls = contained.build(inside, Path.cwd(), PORTS, VERSION.decode(), kinds)
+            walls = contained.build(inside, Path.cwd(), ports, VERSION.decode(), kinds)
             _tell(walls, args.require)
             door = Door(one, Listeners.received(contained.line))
             open_now.callback(door.close)

@@ -174,7 +174,7 @@ def _terminal() -> Iterator[bool]:
         if before == os.getpgrp() and os.tcgetpgrp(terminal) != before:
             was = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
             os.tcsetpgrp(terminal, before)
-            termios.tcsetattr(terminal, termios.TCSADRAIN, settings)
+            termios.tcsetattr(terminal, termios.TCSANOW, settings)
             signal.signal(signal.SIGTTOU, was)
         os.close(terminal)
 
