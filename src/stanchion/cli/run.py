@@ -117,7 +117,9 @@ examples:
 The command has the terminal, and a home that is empty and goes with it. It has no variables
 of yours but those that tell of the terminal. When this process ends, everything inside does.
 
-exit status: that of the command; 128 and the signal's number, if a signal ended it; and
+exit status:
+  0  the command ended well; any other status is that of the command, too, or 128 and the
+     number of the signal that ended it
   2  it was not started: the message says why""",
     options=(
         option("words -- COMMAND", "what to run", nargs=argparse.REMAINDER),
