@@ -30,7 +30,6 @@ from stanchion.policy.seat import entry_at, lists_guard
 from stanchion.policy.sections import ApprovedEntry, RiskLevels
 from stanchion.readings.paths.place import fault
 from stanchion.readings.record_line import record_line
-from stanchion.readings.urls import UrlTarget, url_of
 
 UTC: Final = "UTC"
 """The time zone of a policy that names none."""
@@ -232,19 +231,12 @@ def _levels_of_nothing(file: PolicyFile) -> Iterator[Wrong]:
 
 
 def _credentials(file: PolicyFile) -> Iterator[Wrong]:
-    """Secrets that come from nowhere, or from two places, and places that no secret is sent to."""
+    """Secrets that come from nowhere, or from two places."""
     for name, entry in file.credentials.items():
         sources = [key for key in ("env", "file", "command") if getattr(entry, key)]
-        target = url_of(entry.url)
         if len(sources) != 1:
             said = f"`{name}` comes from {' and '.join(sources) if sources else 'nowhere'}"
             yield ("credentials", name), f"{said}: give one of `env`, `file` and `command`"
-        if not isinstance(target, UrlTarget) or target.scheme != "https" or target.unclear:
-            said = f"`{entry.url}` is no URL of `https`: name the one place that gets the secret"
-            yield ("credentials", name, "url"), said
-        elif target.credentials or "?" in entry.url or "#" in entry.url:
-            said = f"`{entry.url}` is more than a place: give scheme, host, port and path alone"
-            yield ("credentials", name, "url"), said
 
 
 def _milder_levels(file: PolicyFile) -> Iterator[Wrong]:

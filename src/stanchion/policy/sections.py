@@ -119,7 +119,7 @@ class CredentialEntry(FileSection, frozen=True, kw_only=True):
     """A secret that programs inside walls use and never have: the door puts it into requests to one
     place. It comes from `env`, `file` or `command`."""
 
-    url: str
+    url: Annotated[str, msgspec.Meta(pattern=r"^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!$->@-~]*)?$")]
     """The one place that gets the secret, such as `https://api.example.com`; everything below its
     path."""
     env: str = ""

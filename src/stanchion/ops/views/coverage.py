@@ -216,9 +216,9 @@ class _Pass:
             self.left_out += 1
             return
         what, name = str(note.data.get("what", "")), str(note.data.get("name", ""))
-        self.escaped.append(
-            _escaped(note, what, name, "hook" if note.what == ESCAPED else "adapter")
-        )
+        told_by = "hook" if note.what == ESCAPED else "adapter"
+        told_by = "door" if note.data.get("by") == "door" else told_by
+        self.escaped.append(_escaped(note, what, name, told_by))
 
 
 def _texts(values: Any) -> tuple[str, ...]:

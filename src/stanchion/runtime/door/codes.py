@@ -15,6 +15,7 @@ NAMES: Final = "door.names"
 QUESTION: Final = "door.question"
 BYTES: Final = "door.bytes"
 OWN: Final = "door.own"
+UNJUDGED: Final = "door.unjudged"
 STRAYED: Final = "door.strayed"
 PACKED: Final = "door.packed"
 
@@ -51,6 +52,10 @@ CODES: Final = declare(
         BYTES: Words(
             "{} bytes were {}, and {} are allowed",
             "do with what has gone through, or ask for a higher limit under `door`",
+        ),
+        UNJUDGED: Words(
+            "no call that was judged has named `{}`",
+            "make the call by a tool that is guarded, and name the host in it",
         ),
         STRAYED: Words(
             "the placeholder of credential `{}` was sent to `{}`, and stands for nothing there",

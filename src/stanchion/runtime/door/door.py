@@ -104,6 +104,10 @@ class Door:
             found |= dict(one.environment(place))
         return found | for_git(local)
 
+    def learned(self, base: str) -> str:
+        """The policy of what was reached so far, over another one, for a person to read."""
+        return self._desk.learned.policy(base)
+
     def _work(self) -> None:
         try:
             self._loop.run_until_complete(self._open())

@@ -177,12 +177,7 @@ class HttpDoor:
         """Pass an answer on; says whether both connections go on after it."""
         bodiless = head.method == "HEAD" or answer.status in BODILESS
         ends = framing(answer.headers, answer.version)
-        keeps = (
-            head.version == answer.version == "1.1"
-            and (bodiless or ends is not None)
-            and "close" not in ",".join(values(head.headers, "connection")).lower()
-            and "close" not in ",".join(values(answer.headers, "connection")).lower()
-        )
+        keeps = (bodiless or ends is not None) and _goes_on(head) and _goes_on(answer)
         framed = ends is not None and ends.chunked and not bodiless and head.version == "1.1"
         headers = passed_on(answer.headers)
         headers += (("Transfer-Encoding", "chunked"),) if framed else ()
@@ -235,6 +230,12 @@ class HttpDoor:
                 held = held[ready:]
         await self._inner.send(_chunked(held, framed) if held else b"")
         await self._inner.send(LAST_CHUNK if framed else b"")
+
+
+def _goes_on(head: RequestHead | ResponseHead) -> bool:
+    """Whether a connection is kept after a message, as far as its sender says."""
+    words = ",".join(values(head.headers, "connection")).lower()
+    return head.version == "1.1" and "close" not in words
 
 
 def origin_of(url: str) -> str:
@@ -303,24 +304,29 @@ def _chunked(data: bytes, framed: bool) -> bytes:
 async def _pieces(outer: DoorWire, ends: Framing | None) -> AsyncIterator[bytes]:
     """The body of an answer, piece by piece."""
     if ends is None or not ends.chunked:
-        left = None if ends is None else ends.length
-        while left is None or left > 0:
-            piece = await outer.receive(PIECE if left is None else min(PIECE, left))
-            if not piece and left is None:
-                return
-            if not piece:
-                raise BrokenWire("it ended in the middle")
-            left = None if left is None else left - len(piece)
+        async for piece in _until(outer, None if ends is None else ends.length):
             yield piece
         return
     while size := await _chunk(outer):
-        async for piece in _pieces(outer, Framing(size)):
+        async for piece in _until(outer, size):
             yield piece
         if await outer.exactly(2) != b"\r\n":
             raise HeadFault("a chunk does not end where it says")
     while (line := await outer.until(LINE_END, LONGEST_HEAD)) != b"\r\n":
         if not line:
             raise BrokenWire("it ended in the middle")
+
+
+async def _until(outer: DoorWire, left: int | None) -> AsyncIterator[bytes]:
+    """So many bytes, or all that come until the end."""
+    while left is None or left > 0:
+        piece = await outer.receive(PIECE if left is None else min(PIECE, left))
+        if not piece and left is None:
+            return
+        if not piece:
+            raise BrokenWire("it ended in the middle")
+        left = None if left is None else left - len(piece)
+        yield piece
 
 
 def refusal(status: str, text: str) -> bytes:

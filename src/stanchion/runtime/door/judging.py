@@ -24,11 +24,14 @@ from stanchion.readings.addresses import inside
 from stanchion.readings.signing_in import unwritten
 from stanchion.readings.urls import PORTS, UrlTarget, url_of
 from stanchion.runtime.answers.resolver import Resolver, system
-from stanchion.runtime.door.codes import BYTES, NAMES, OWN, STRAYED, UNGUARDED
+from stanchion.runtime.door.codes import BYTES, NAMES, OWN, STRAYED, UNGUARDED, UNJUDGED
 from stanchion.runtime.door.credentials import CredentialWatch, DoorCredential
+from stanchion.runtime.door.learning import LearnedPlaces
 from stanchion.runtime.door.names import DoorNames
+from stanchion.runtime.door.unjudged import DOOR, JudgedHosts
 from stanchion.runtime.door.wires import DoorWire, TlsWire
 from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.errors import Refused
 from stanchion.runtime.standing.veil import tell
 
 CONNECT_S: Final = 10.0
@@ -51,9 +54,11 @@ class DoorDesk:
         resolver: Resolver = system,
     ) -> None:
         self.watch = CredentialWatch(credentials)
-        self._client = ClientTerms(HTTP.on(run), max_body=terms.largest_body)
+        self._client = ClientTerms(HTTP.on(run), DOOR, terms.largest_body)
         self._desk = run.desk
         self.terms = terms
+        self.learned = LearnedPlaces()
+        self._judged = JudgedHosts(self._desk, terms.strict)
         self.names = DoorNames(terms.most_names)
         self._opaque = Hosts(terms.opaque)
         self._tls, self._resolver = tls, resolver
@@ -84,6 +89,15 @@ class DoorDesk:
     async def clear(self, request: OutgoingRequest) -> Cleared:
         """Have a request judged; raises `Refused` where it does not leave, or where nobody has
         judged where it leads."""
+        try:
+            cleared = await self._cleared(request)
+        except Refused as refused:
+            self.learned.refused(request.url, refused.decision.code)
+            raise
+        self.learned.reached(request.url, request.method, cleared.addresses)
+        return cleared
+
+    async def _cleared(self, request: OutgoingRequest) -> Cleared:
         target = url_of(request.url)
         if (
             isinstance(target, UrlTarget)
@@ -91,6 +105,12 @@ class DoorDesk:
             and not self.names.admits(target.host)
         ):
             await self.refuse(request, NAMES, target.host, self.names.most)
+        if (
+            isinstance(target, UrlTarget)
+            and not self._judged.settled(target.host)
+            and not await asyncio.to_thread(self._judged.passes, target.host)
+        ):
+            await self.refuse(request, UNJUDGED, target.host)
         cleared = await self._client.hosted.adrive(leave(self._client, request))
         host = target.host if isinstance(target, UrlTarget) else request.url
         if cleared.addresses and hosts_are_judged(self._desk, self._event(request)):
@@ -109,7 +129,7 @@ class DoorDesk:
         shown = "a name" if self.watch.strayed(host.encode()) else host
         shield, info = self._desk.shield, self._desk.info
         why = f"it was sent to `{shown}`"
-        fact = Fact(shield.clock(), "credential.strayed", name, info.tenant, info.id, "door", why)
+        fact = Fact(shield.clock(), "credential.strayed", name, info.tenant, info.id, DOOR, why)
         await asyncio.to_thread(tell, shield, fact)
         await self.refuse(UNREADABLE, STRAYED, name, shown)
 
@@ -128,7 +148,7 @@ class DoorDesk:
 
     def _event(self, request: OutgoingRequest) -> Egress:
         event: Egress = self._desk.event(
-            Egress, url=request.url, method=request.method, headers=request.shown()
+            Egress, DOOR, url=request.url, method=request.method, headers=request.shown()
         )
         return event
 

@@ -25,6 +25,15 @@ class DoorError(StanchionError):
     """The door cannot be opened."""
 
 
+def ports(local: int) -> list[tuple[int, bool]]:
+    """The ports inside, and whether they are for streams; in the order in which their sockets are
+    handed over. `local` is how many doors with credentials there are."""
+    if not 0 <= local <= MOST_LOCAL:
+        raise DoorError(f"{local} doors with credentials: there may be {MOST_LOCAL} of them")
+    known = [(HTTP, True), (SOCKS, True), (DNS, False), (DNS, True)]
+    return known + [(LOCAL + number, True) for number in range(local)]
+
+
 class Listeners(msgspec.Struct, frozen=True):
     """Listening sockets of one namespace: proxies for HTTP and SOCKS5, both kinds of DNS, and one
     for each credential."""
@@ -39,11 +48,7 @@ class Listeners(msgspec.Struct, frozen=True):
     def made(cls, local: int = 0, anywhere: bool = False) -> Self:
         """Listen in the namespace of the caller, whose loopback is up; `anywhere` takes ports that
         are free."""
-        if not 0 <= local <= MOST_LOCAL:
-            raise DoorError(f"{local} doors with credentials: there may be {MOST_LOCAL} of them")
-        kinds = [(HTTP, True), (SOCKS, True), (DNS, False), (DNS, True)]
-        kinds += [(LOCAL + number, True) for number in range(local)]
-        return cls._of([_bound(0 if anywhere else port, stream) for port, stream in kinds])
+        return cls._of([_bound(0 if anywhere else port, stream) for port, stream in ports(local)])
 
     def send(self, over: socket.socket) -> None:
         """Hand the sockets to whoever is at the other end, and let go of them here."""
