@@ -111,6 +111,24 @@ def test_the_policy_and_the_state_are_out_of_reach(
     assert "STANCHION" not in out
 
 
+def test_what_was_reached_is_learnt_and_what_would_be_refused_is_told(
+    here: Path, server: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (here / "policy.yaml").write_text(POLICY.format(port=1))
+    words = ["run", "--policy", "policy.yaml", "--shadow", "--learn", "learned.yaml", "--"]
+    url = f"http://127.0.0.1:{server}/"
+    script = f"{PYTHON} -c '{ASKS}' {url}; echo x >learned.yaml; mv learned.yaml other"
+    assert main([*words, "sh", "-c", script]) != 0
+    out, err = capfd.readouterr()
+    assert out.startswith("200")
+    assert "busy" in err
+    learned = (here / "learned.yaml").read_text()
+    assert f'- "127.0.0.1:{server}"  # GET 1' in learned
+    assert f'extends: "{here}/policy.yaml"' in learned
+    assert main([*words, "true"]) == 2
+    assert "`learned.yaml` cannot be written" in capfd.readouterr().err
+
+
 def test_roots_of_the_policy_may_be_written(here: Path) -> None:
     root = here.parent / "root"
     root.mkdir()
