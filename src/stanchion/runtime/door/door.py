@@ -93,8 +93,8 @@ class Door:
     def environment(self) -> dict[str, str]:
         """What programs inside have to be told, so that they find the door."""
         http = "http://{}:{}".format(*self._listeners.http.getsockname())
-        socks = "socks5h://{}:{}".format(*self._listeners.socks.getsockname())
-        found = {"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": socks, "NO_PROXY": HERE}
+        # Not by SOCKS: some programs refuse to start where they have no library for it.
+        found = {"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": http, "NO_PROXY": HERE}
         found |= {name.lower(): said for name, said in found.items()} | FOR_PROGRAMS
         local = [
             (one, "http://{}:{}".format(*sock.getsockname()))
