@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import msgspec
+
 from stanchion import Run, Shield
 from stanchion.runtime.door.door import Door, local_doors
 from stanchion.runtime.door.listeners import Listeners
@@ -31,6 +33,8 @@ class Opened(NamedTuple):
     dns: tuple[str, int]
     dns_tcp: tuple[str, int]
     local: tuple[tuple[str, int], ...]
+    tls: tuple[str, int]
+    plain: tuple[str, int]
 
     @property
     def decided(self) -> list[str]:
@@ -57,17 +61,24 @@ def opened(
     tls: ssl.SSLContext | None = None,
     credentials: Any = None,
     here: Shield | None = None,
+    unaware: bool = False,
     **egress: Any,
 ) -> Iterator[Opened]:
-    """A door for a run of a shield whose only guard is `egress`."""
+    """A door for a run of a shield whose only guard is `egress`; `unaware` has programs find
+    it that heed no proxy."""
     here = shield_of(names, door, credentials, **egress) if here is None else here
     listeners = Listeners.made(local_doors(here.policy.file), anywhere=True)
-    http, socks, dns, dns_tcp, *local = [one.getsockname() for one in listeners]
+    http, socks, dns, dns_tcp, *local, tls_at, plain_at = [one.getsockname() for one in listeners]
+    if not unaware:
+        *_, direct_tls, direct = listeners
+        direct_tls.close()
+        direct.close()
+        listeners = msgspec.structs.replace(listeners, tls=None, plain=None)
     run = here.run()
     made = Door(run, listeners, tls, lambda *_: ["127.0.0.1"])
     made.start()
     try:
-        yield Opened(here, run, made, http, socks, dns, dns_tcp, tuple(local))
+        yield Opened(here, run, made, http, socks, dns, dns_tcp, tuple(local), tls_at, plain_at)
     finally:
         made.close()
 

@@ -134,6 +134,20 @@ def test_a_run_that_is_over_has_no_network() -> None:
             assert len(server.got) == 1
 
 
+def test_a_tunnel_ends_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doors, "LOOK_S", 0.02)
+    with echoing() as echo:
+        place = f"public.test:{echo.port}"
+        with (
+            opened(NAMES, {"opaque": [place]}, internal_hosts=[place]) as at,
+            socket.create_connection(at.http, PATIENCE_S) as sock,
+        ):
+            sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\na".encode())
+            assert exactly(sock, len(OK) + 1) == OK + b"a"
+            at.run.cancel()
+            assert rest(sock) == b""
+
+
 def test_requests_count_against_the_budget_of_the_run() -> None:
     with serving() as server:
         place = f"public.test:{server.port}"

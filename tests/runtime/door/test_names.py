@@ -106,3 +106,9 @@ def test_what_is_no_question_gets_no_answer(packet: bytes) -> None:
     with opened(KNOWN) as at:
         assert said(at.dns_tcp, len(packet).to_bytes(2, "big") + packet, ends=True) == b""
         assert asked(at.dns, "public.test")[0] == OK
+
+
+def test_programs_that_know_no_proxy_are_led_to_the_door() -> None:
+    with opened(KNOWN, unaware=True) as at:
+        assert asked(at.dns, "public.test") == (OK, bytes([127, 0, 0, 1]))
+        assert asked(at.dns, "inner.test") == (NO_NAME, b"")

@@ -218,3 +218,65 @@ def test_a_door_whose_policy_judges_no_hosts_lets_nothing_through() -> None:
             assert b"403 Forbidden" in said(at.http, ask.encode() + b"\r\n\r\n")
             assert at.decided == ["ALLOW", "door.unguarded"]
         assert server.connections == 0
+
+
+UNAWARE: dict[str, tuple[bytes, list[str], bytes]] = {
+    "its host": (b"GET / HTTP/1.1\r\nHost: public.test\r\n\r\n", ["ALLOW"], b"HTTP/1.1 502"),
+    "its port": (b"GET / HTTP/1.1\r\nHost: public.test:80\r\n\r\n", ["ALLOW"], b"HTTP/1.1 502"),
+    "another host": (
+        b"GET / HTTP/1.1\r\nHost: other.test\r\n\r\n",
+        ["egress.not_allowed"],
+        b"HTTP/1.1 403",
+    ),
+    "another port": (
+        b"GET / HTTP/1.1\r\nHost: public.test:81\r\n\r\n",
+        ["door.head"],
+        b"HTTP/1.1 403",
+    ),
+    "a whole URL": (
+        b"GET http://public.test/ HTTP/1.1\r\nHost: public.test\r\n\r\n",
+        ["door.head"],
+        b"HTTP/1.1 403",
+    ),
+    "a tunnel": (
+        b"CONNECT public.test:80 HTTP/1.1\r\nHost: public.test\r\n\r\n",
+        ["door.head"],
+        b"HTTP/1.1 403",
+    ),
+    "no host": (b"GET / HTTP/1.0\r\n\r\n", ["door.head"], b"HTTP/1.1 403"),
+}
+
+
+@pytest.mark.parametrize("what", UNAWARE)
+def test_plain_http_of_a_program_that_knows_no_proxy_is_judged(what: str) -> None:
+    """Nothing listens at the usual ports here: what is let through finds nobody."""
+    wire, decided, answer = UNAWARE[what]
+    allowed = ["public.test"]
+    with opened(
+        {"public.test": ["127.1.2.3"]}, allowed_hosts=allowed, internal_hosts=allowed, unaware=True
+    ) as at:
+        assert said(at.plain, wire, ends=True).startswith(answer)
+        assert at.decided == decided
+
+
+@pytest.mark.parametrize(
+    ("wire", "decided", "answer"),
+    [
+        (hello("public.test"), ["ALLOW"], ALERT),
+        (hello("other.test"), ["egress.not_allowed"], ALERT),
+        (hello("public.test", True), ["ALLOW"], ALERT),
+        (hello(), ["door.hidden"], ALERT),
+        (b"\x16\3\1\0\4\2\0\0\0", ["door.hidden"], ALERT),
+        (b"GET / HTTP/1.1\r\nHost: public.test\r\n\r\n", ["door.hidden"], ALERT),
+        (b"", [], b""),
+    ],
+)
+def test_tls_of_a_program_that_knows_no_proxy_is_judged(
+    wire: bytes, decided: list[str], answer: bytes
+) -> None:
+    allowed = ["public.test"]
+    with opened(
+        {"public.test": ["127.1.2.3"]}, allowed_hosts=allowed, internal_hosts=allowed, unaware=True
+    ) as at:
+        assert said(at.tls, wire, ends=True) == answer
+        assert at.decided == decided

@@ -20,7 +20,7 @@ from stanchion.runtime.door.credentials import DoorCredential, for_git, loaded
 from stanchion.runtime.door.exchanges import HttpDoor, refusal
 from stanchion.runtime.door.heads import HeadFault
 from stanchion.runtime.door.judging import UNREADABLE, DoorDesk, TooManyBytes, Unreached
-from stanchion.runtime.door.listeners import DoorError, Listeners
+from stanchion.runtime.door.listeners import HOST, DoorError, Listeners
 from stanchion.runtime.door.names import (
     NO_NAME,
     OK,
@@ -38,7 +38,7 @@ from stanchion.runtime.door.socks import (
     answered,
     requested,
 )
-from stanchion.runtime.door.tunnels import SPEAK_S, through
+from stanchion.runtime.door.tunnels import SPEAK_S, through, unaware
 from stanchion.runtime.door.wires import HTTP, SOCKS, TLS, DoorWire
 from stanchion.runtime.errors import Refused
 
@@ -46,6 +46,8 @@ MOST_CONNECTIONS: Final = 256
 """How many connections from inside are served at once; others wait to be accepted."""
 MOST_QUESTIONS: Final = 64
 """How many questions for names are worked on at once; others are dropped."""
+LOOK_S: Final = 1.0
+"""How often it is seen whether the run is over."""
 LONGEST_QUESTION: Final = 512
 ALERT: Final = b"\x15\x03\x03\x00\x02\x02\x31"
 """What TLS says where access is denied."""
@@ -65,6 +67,8 @@ class Door:
         tls: ssl.SSLContext | None = None,
         resolver: Resolver = system,
     ) -> None:
+        if getattr(run, "desk", None) is None:
+            raise DoorError("a door judges in its own process: give it a run that no broker judges")
         file = run.desk.shield.policy.file
         if len(listeners.local) < local_doors(file):
             raise DoorError(f"the inside has too few sockets: {local_doors(file)} are needed")
@@ -72,6 +76,7 @@ class Door:
         self._credentials = loaded(file.credentials)
         self._desk = DoorDesk(run, file.door, self._credentials, tls, resolver)
         self._asked: dict[str, bool] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._work, name="stanchion-door", daemon=True)
         self._ends = asyncio.Event()
@@ -93,8 +98,9 @@ class Door:
     def environment(self) -> dict[str, str]:
         """What programs inside have to be told, so that they find the door."""
         http = "http://{}:{}".format(*self._listeners.http.getsockname())
-        # Not by SOCKS: some programs refuse to start where they have no library for it.
+        socks = "socks5h://{}:{}".format(*self._listeners.socks.getsockname())
         found = {"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": http, "NO_PROXY": HERE}
+        found["SOCKS_PROXY"] = socks
         found |= {name.lower(): said for name, said in found.items()} | FOR_PROGRAMS
         local = [
             (one, "http://{}:{}".format(*sock.getsockname()))
@@ -128,6 +134,10 @@ class Door:
             (sock, HTTP, partial(self._http, credential=one))
             for one, sock in zip(self._credentials, self._listeners.local, strict=False)
         ]
+        if self._listeners.tls is not None:
+            doors.append((self._listeners.tls, TLS, self._unaware))
+        if self._listeners.plain is not None:
+            doors.append((self._listeners.plain, HTTP, partial(self._http, unaware=True)))
         works: list[Coroutine[Any, Any, None]] = [
             self._accepting(sock, speaks, serve, room) for sock, speaks, serve in doors
         ]
@@ -144,7 +154,14 @@ class Door:
             await asyncio.gather(*others, return_exceptions=True)
 
     async def _until_closed(self) -> None:
-        await self._ends.wait()
+        """Wait for the end. A run that is over before has no connection any more."""
+        while not self._ends.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._ends.wait()
+            if self._desk.over:
+                for task in self._tasks:
+                    task.cancel()
 
     async def _accepting(
         self,
@@ -154,7 +171,6 @@ class Door:
         room: asyncio.Semaphore,
     ) -> None:
         """Accept as long as there is room; whoever comes then waits in the kernel's queue."""
-        served: set[asyncio.Task[None]] = set()
         while True:
             await room.acquire()
             try:
@@ -164,8 +180,8 @@ class Door:
                 continue
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             task = self._loop.create_task(self._served(DoorWire(sock, speaks), serve))
-            served.add(task)
-            task.add_done_callback(served.discard)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
             task.add_done_callback(lambda _: room.release())
 
     async def _served(self, inner: DoorWire, serve: Callable[[DoorWire], Awaitable[None]]) -> None:
@@ -196,8 +212,13 @@ class Door:
         except Unreached as error:
             await inner.send(_said(inner.speaks, "502 Bad Gateway", str(error), UNREACHED))
 
-    async def _http(self, inner: DoorWire, credential: DoorCredential | None = None) -> None:
-        await HttpDoor(self._desk, inner, credential=credential).serve()
+    async def _http(
+        self, inner: DoorWire, credential: DoorCredential | None = None, unaware: bool = False
+    ) -> None:
+        await HttpDoor(self._desk, inner, "", credential, unaware).serve()
+
+    async def _unaware(self, inner: DoorWire) -> None:
+        await unaware(self._desk, inner, self._within)
 
     async def _socks(self, inner: DoorWire) -> None:
         async with asyncio.timeout(SPEAK_S):
@@ -247,7 +268,8 @@ class Door:
         why = carries_data(name, question.kind)
         if not await self._may_be_asked(name, why):
             return answer_to(question, REFUSED if why else NO_NAME)
-        return answer_to(question, OK, self._desk.names.address(name) if question.kind == A else "")
+        here = self._desk.names.address(name) if self._listeners.tls is None else HOST
+        return answer_to(question, OK, here if question.kind == A else "")
 
     async def _may_be_asked(self, name: str, why: str) -> bool:
         """Whether a name may be reached; asked once, and the connection is judged again anyway."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
 from stanchion.hosts.http.outgoing import OutgoingRequest, encoding_of
+from stanchion.kernel.regex import regex
 from stanchion.readings.urls import UrlTarget, url_of
 from stanchion.runtime.door.codes import HEAD, PACKED
 from stanchion.runtime.door.credentials import DoorCredential
@@ -43,13 +44,15 @@ AGREED: Final = b"HTTP/1.1 200 Connection established\r\n\r\n"
 GO_ON: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 OWN_HEADERS: Final = frozenset({"content-length", "expect", "host"})
 """Headers that the door writes itself."""
+_HOST: Final = regex(r"[A-Za-z0-9._-]+(?::80)?")
 LAST_CHUNK: Final = b"0\r\n\r\n"
 BODILESS: Final = frozenset({204, 304})
 
 
 class HttpDoor:
     """Passes on what one program says on one connection. `base` is the place that all of it is for,
-    or the one of a `credential`; without one each request names its own."""
+    or the one of a `credential`; without one each request names its own: in its target, or, of a
+    program that knows of no proxy, in `host`."""
 
     def __init__(
         self,
@@ -57,8 +60,10 @@ class HttpDoor:
         inner: DoorWire,
         base: str = "",
         credential: DoorCredential | None = None,
+        unaware: bool = False,
     ) -> None:
         self._desk, self._inner, self._credential = desk, inner, credential
+        self._unaware = unaware
         self._base = base if credential is None else credential.base
         self._outer: DoorWire | None = None
         self._leads: tuple[str, str] = ("", "")
@@ -86,7 +91,7 @@ class HttpDoor:
             head = request_head(raw)
             if self._credential is None:
                 await self._desk.keep_in(", ".join(values(head.headers, "host")), raw)
-            if head.method == "CONNECT" and not self._base:
+            if head.method == "CONNECT" and not self._base and not self._unaware:
                 host, port = _authority(head.target)
                 await through(self._desk, self._inner, host, port, AGREED, self._within)
                 return False
@@ -119,12 +124,15 @@ class HttpDoor:
     def _addressed(
         self, head: RequestHead, headers: Headers, body: bytes, chunked: bool
     ) -> OutgoingRequest:
-        if self._base:
+        hosts = values(head.headers, "host")
+        if self._unaware and hosts and _HOST.fullmatch(hosts[0]) and head.target[0] == "/":
+            url = f"http://{hosts[0]}{head.target}"
+        elif self._base:
             if not head.target.startswith("/"):
                 raise HeadFault("its target is not a path of the place it goes to")
             one = self._credential
             url = f"{self._base}{head.target}" if one is None else one.url(head.target)
-        elif head.target[:7].lower() == "http://":
+        elif not self._unaware and head.target[:7].lower() == "http://":
             url = "http://" + head.target[7:]
         else:
             raise HeadFault("its target is no URL of `http`: ask for others by `CONNECT`")
@@ -182,19 +190,31 @@ class HttpDoor:
         headers = passed_on(answer.headers)
         headers += (("Transfer-Encoding", "chunked"),) if framed else ()
         headers += () if keeps else (("Connection", "close"),)
-        meter = self._desk.meter_in
         shown = await self._shown(answer, headers)
-        await self._inner.send(shown)
         if bodiless:
-            return keeps
-        if self._credential is not None:
+            await self._inner.send(shown)
+        elif self._credential is not None:
+            await self._inner.send(shown)
             await self._unmarked(outer, ends, framed)
-            return keeps
-        if ends is None or ends.length is not None:
-            await move(outer, self._inner, None if ends is None else ends.length, meter)
         else:
-            await _chunks(outer, self._inner, framed, meter)
+            await self._passed(shown, outer, ends, framed)
         return keeps
+
+    async def _passed(
+        self, shown: bytes, outer: DoorWire, ends: Framing | None, framed: bool
+    ) -> None:
+        """Pass an answer on as it comes: its head, with what of its body has come by now, and the
+        rest."""
+        meter = self._desk.meter_in
+        if ends is not None and ends.length is None:
+            await self._inner.send(shown)
+            await _chunks(outer, self._inner, framed, meter)
+            return
+        left = None if ends is None else ends.length
+        ready = outer.ready(left)
+        meter(len(ready))
+        await self._inner.send(shown + ready)
+        await move(outer, self._inner, None if left is None else left - len(ready), meter)
 
     async def _shown(self, answer: ResponseHead, headers: Headers) -> bytes:
         """The head of an answer as the program may see it: without the secret, and leading to the

@@ -71,6 +71,11 @@ class DoorDesk:
         return found
 
     @property
+    def over(self) -> bool:
+        """Whether the run has ended, and nothing of it goes on."""
+        return self._desk.ended is not None
+
+    @property
     def hidden_may_pass(self) -> bool:
         """Whether TLS may hide which host it asks for: as the policy says, or else where it names
         no hosts."""

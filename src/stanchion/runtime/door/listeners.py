@@ -14,6 +14,9 @@ from stanchion.kernel.shown import StanchionError
 HOST: Final = "127.0.0.1"
 HTTP, SOCKS, DNS, LOCAL = 3128, 1080, 53, 3130
 """Ports inside; local doors stand at the last one and those behind it."""
+TLS, PLAIN = 443, 80
+"""Where programs arrive that heed no proxy: every name is answered with the address of this door.
+"""
 MOST_LOCAL: Final = 64
 """How many doors with credentials there may be."""
 BACKLOG: Final = 256
@@ -31,24 +34,29 @@ def ports(local: int) -> list[tuple[int, bool]]:
     if not 0 <= local <= MOST_LOCAL:
         raise DoorError(f"{local} doors with credentials: there may be {MOST_LOCAL} of them")
     known = [(HTTP, True), (SOCKS, True), (DNS, False), (DNS, True)]
-    return known + [(LOCAL + number, True) for number in range(local)]
+    known += [(LOCAL + number, True) for number in range(local)]
+    return [*known, (TLS, True), (PLAIN, True)]
 
 
 class Listeners(msgspec.Struct, frozen=True):
-    """Listening sockets of one namespace: proxies for HTTP and SOCKS5, both kinds of DNS, and one
-    for each credential."""
+    """Listening sockets of one namespace: proxies for HTTP and SOCKS5, both kinds of DNS, one for
+    each credential, and those for programs that heed no proxy, where they were made."""
 
     http: socket.socket
     socks: socket.socket
     dns_udp: socket.socket
     dns_tcp: socket.socket
     local: tuple[socket.socket, ...] = ()
+    tls: socket.socket | None = None
+    plain: socket.socket | None = None
 
     @classmethod
     def made(cls, local: int = 0, anywhere: bool = False) -> Self:
         """Listen in the namespace of the caller, whose loopback is up; `anywhere` takes ports that
         are free."""
-        return cls._of([_bound(0 if anywhere else port, stream) for port, stream in ports(local)])
+        found = [_bound(0 if anywhere else port, stream) for port, stream in ports(local)]
+        http, socks, dns_udp, dns_tcp, *others, tls, plain = found
+        return cls(http, socks, dns_udp, dns_tcp, tuple(others), tls, plain)
 
     def send(self, over: socket.socket) -> None:
         """Hand the sockets to whoever is at the other end, and let go of them here."""
@@ -59,22 +67,21 @@ class Listeners(msgspec.Struct, frozen=True):
     def received(cls, over: socket.socket) -> Self:
         """The sockets that `send` hands over at the other end."""
         said, numbers, _, _ = socket.recv_fds(
-            over, len(VERSION), 4 + MOST_LOCAL, socket.MSG_CMSG_CLOEXEC
+            over, len(VERSION), 6 + MOST_LOCAL, socket.MSG_CMSG_CLOEXEC
         )
         found = [socket.socket(fileno=number) for number in numbers]
         if said != VERSION or len(found) < 4:
             for one in found:
                 one.close()
             raise DoorError("the inside did not hand its sockets over: start the command again")
-        return cls._of(found)
-
-    @classmethod
-    def _of(cls, found: list[socket.socket]) -> Self:
-        http, socks, dns_udp, dns_tcp, *local = found
-        return cls(http, socks, dns_udp, dns_tcp, tuple(local))
+        http, socks, dns_udp, dns_tcp, *others = found
+        at = {one.getsockname()[1]: one for one in others}
+        tls, plain = at.pop(TLS, None), at.pop(PLAIN, None)
+        return cls(http, socks, dns_udp, dns_tcp, tuple(at.values()), tls, plain)
 
     def __iter__(self) -> Iterator[socket.socket]:
         yield from (self.http, self.socks, self.dns_udp, self.dns_tcp, *self.local)
+        yield from [one for one in (self.tls, self.plain) if one is not None]
 
     def close(self) -> None:
         """Let go of them; nobody inside is answered any more once all who have them did."""

@@ -12,8 +12,9 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.urls import PORTS, UrlTarget, url_of
 from stanchion.runtime.door.codes import HIDDEN, NAME, OPAQUE
 from stanchion.runtime.door.hello import LONGEST_HELLO, RECORD, BadHello, ClientHello, hello_in
-from stanchion.runtime.door.judging import DoorDesk, place
-from stanchion.runtime.door.wires import HTTP, TLS, DoorWire, tunnel
+from stanchion.runtime.door.judging import UNREADABLE, DoorDesk, place
+from stanchion.runtime.door.listeners import TLS as TLS_PORT
+from stanchion.runtime.door.wires import HTTP, TLS, BrokenWire, DoorWire, tunnel
 
 IDLE_S: Final = 900.0
 """After so long without a byte either way a tunnel is closed."""
@@ -58,11 +59,10 @@ async def through(
 async def _may_be_said(desk: DoorDesk, inner: DoorWire, asked: OutgoingRequest) -> bool:
     """Whether it is TLS that may go through; false where it is HTTP. Raises `Refused` where it is
     neither, or TLS for somebody else."""
-    hello: ClientHello | None = None
     try:
         async with asyncio.timeout(SPEAK_S):
             if not inner.ahead and not await inner.more():
-                return True
+                raise BrokenWire("nothing was said")
             inner.speaks = TLS if inner.ahead[0] == RECORD else ""
             if not inner.speaks:
                 while len(inner.ahead) < 17 and _METHOD.match(inner.ahead) is None:
@@ -73,14 +73,36 @@ async def _may_be_said(desk: DoorDesk, inner: DoorWire, asked: OutgoingRequest) 
                     return False
                 await desk.refuse(asked, OPAQUE, _shown(asked))
                 return True
-            while (hello := hello_in(bytes(inner.ahead))) is None:
-                if len(inner.ahead) > 2 * LONGEST_HELLO or not await inner.more():
-                    raise BadHello("it does not end")
+            hello = await _hello(inner)
     except BadHello as error:
         await desk.refuse(asked, HIDDEN, _shown(asked), str(error))
         return True
     await _names_agree(desk, asked, hello)
     return True
+
+
+async def _hello(inner: DoorWire) -> ClientHello:
+    while (hello := hello_in(bytes(inner.ahead))) is None:
+        if len(inner.ahead) > 2 * LONGEST_HELLO or not await inner.more():
+            raise BadHello("it does not end")
+    return hello
+
+
+async def unaware(desk: DoorDesk, inner: DoorWire, exchanges: Exchanges) -> None:
+    """Carry out what a program asks for by TLS that knows of no proxy: a tunnel to the host that
+    its first message names."""
+    try:
+        async with asyncio.timeout(SPEAK_S):
+            if not await inner.more():
+                return
+            hello = await _hello(inner)
+    except BadHello as error:
+        hello = ClientHello("", False)
+        await desk.refuse(UNREADABLE, HIDDEN, "a host", str(error))
+    if not hello.name:
+        await desk.refuse(UNREADABLE, HIDDEN, "a host", "it names none")
+        raise BrokenWire("nobody knows where it goes")
+    await through(desk, inner, hello.name, TLS_PORT, b"", exchanges)
 
 
 async def _names_agree(desk: DoorDesk, asked: OutgoingRequest, hello: ClientHello) -> None:

@@ -46,13 +46,15 @@ class DoorWire:
         """What was read and is yet to be taken."""
         self.loop = asyncio.get_running_loop()
 
+    def ready(self, most: int | None) -> bytes:
+        """What was read ahead, and is taken now."""
+        found = bytes(self.ahead[:most])
+        del self.ahead[:most]
+        return found
+
     async def receive(self, most: int) -> bytes:
         """Some of what comes; empty at the end."""
-        if self.ahead:
-            found = bytes(self.ahead[:most])
-            del self.ahead[:most]
-            return found
-        return await self._received(most)
+        return self.ready(most) if self.ahead else await self._received(most)
 
     async def _received(self, most: int) -> bytes:
         return await self.loop.sock_recv(self.sock, most)
