@@ -133,7 +133,7 @@ CLAUDE_CODE := 2.1.328
 CODEX := 0.169.0
 # Other guards that put hooks into these programs, each in an environment of its own.
 RIVALS := hol-guard==3.57.0 nah==0.11.0
-test-contained: .venv/.dev ## try real programs behind walls and the door: git, pip, npm, browsers
+test-contained: .venv/.dev $(AGENTS)/.made ## try real programs behind walls and the door: git, pip, npm, browsers
 	@STANCHION_CONTAINED=1 $(BIN)/python -m pytest -q -rs tests/runtime/contained/test_programs.py
 
 test-agents: .venv/.dev $(AGENTS)/.made $(AGENTS)/rivals/.made ## measure what the real Claude Code and Codex do with our hooks
