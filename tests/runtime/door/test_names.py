@@ -40,6 +40,13 @@ def test_a_question_is_answered_inside(
     assert not has or address[:2] == bytes([198, 18])
 
 
+@pytest.mark.parametrize("entry", ["public.test:8080", "*.test:8080", "public.test"])
+def test_a_name_is_judged_at_a_port_that_it_is_listed_with(entry: str) -> None:
+    with opened(KNOWN, allowed_hosts=["other.test:1", entry]) as at:
+        assert asked(at.dns, "public.test")[0] == OK
+        assert asked(at.dns, "public.other")[0] == NO_NAME
+
+
 def test_nothing_is_asked_outside_for_what_may_not_be_reached() -> None:
     looked_up: list[str] = []
 

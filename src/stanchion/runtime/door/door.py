@@ -11,7 +11,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from stanchion.hosts.http.outgoing import OutgoingRequest
 from stanchion.policy.schema import PolicyFile
 from stanchion.runtime.answers.resolver import Resolver, system
 from stanchion.runtime.asides import aside
@@ -278,7 +277,7 @@ class Door:
         if known is None:
             if len(self._asked) >= 2 * self._desk.names.most:
                 return False
-            asked = OutgoingRequest("CONNECT", f"https://{name}/")
+            asked = self._desk.question(name)
             try:
                 await self._desk.keep_in(name)
                 if why:

@@ -125,6 +125,10 @@ class DoorDesk:
         addresses = await asyncio.to_thread(self._resolver, host, port)
         return msgspec.structs.replace(cleared, addresses=tuple(addresses))
 
+    def question(self, name: str) -> OutgoingRequest:
+        """A question for a name as a request."""
+        return asked_for(self._desk.shield.policy, name)
+
     async def keep_in(self, host: str, *said: bytes) -> None:
         """Raise an alarm, and refuse, where the placeholder of a credential goes anywhere but to
         its local door."""
@@ -222,8 +226,20 @@ class TooManyBytes(Exception):
 
 def hosts_are_named(policy: Any) -> bool:
     """Whether a policy says which hosts may be reached."""
-    named = [getattr(seat.placed.guard, "allowed_hosts", None) for seat in policy.seats]
-    return any(hosts is not None for hosts in named)
+    return any(hosts is not None for hosts in _allowed(policy))
+
+
+def _allowed(policy: Any) -> list[Any]:
+    return [getattr(seat.placed.guard, "allowed_hosts", None) for seat in policy.seats]
+
+
+def asked_for(policy: Any, name: str) -> OutgoingRequest:
+    """A question for a name as a request: to the first port that the policy lists it with."""
+    for entry in [entry for hosts in _allowed(policy) if hosts is not None for entry in hosts]:
+        host, _, port = entry.rpartition(":")
+        if port.isdigit() and (host == name or (host[:2] == "*." and name.endswith(host[1:]))):
+            return place(name, int(port))
+    return place(name, PORTS["https"])
 
 
 UNREADABLE: Final = OutgoingRequest("GET", "http://unreadable.invalid/")
