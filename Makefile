@@ -23,7 +23,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom release-check lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp test-agents soak measure faults mutants clean
+.PHONY: help demo test check style format bench bench-chart bench-peers docs pages wheel sbom release-check lock extras test-pythons test-traces test-sdks test-dspy test-frameworks test-adapters test-mcp test-contained test-agents soak measure faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -136,6 +136,9 @@ CLAUDE_CODE := 2.1.328
 CODEX := 0.169.0
 # Other guards that put hooks into these programs, each in an environment of its own.
 RIVALS := hol-guard==3.57.0 nah==0.11.0
+test-contained: .venv/.dev $(AGENTS)/.made ## try real programs behind walls and the door: git, pip, npm, browsers
+	@STANCHION_CONTAINED=1 $(BIN)/python -m pytest -q -rs tests/runtime/contained/test_programs.py
+
 test-agents: .venv/.dev $(AGENTS)/.made $(AGENTS)/rivals/.made ## measure what the real Claude Code and Codex do with our hooks
 	@$(BIN)/python -m tools.agents $(AGENTS)/bin --write
 

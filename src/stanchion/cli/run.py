@@ -6,15 +6,24 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
-from stanchion.cli.command import Args, AsBadInput, BadInput, DeclaredCommand, option, word_of
+from stanchion.cli.command import (
+    Args,
+    AsBadInput,
+    BadInput,
+    DeclaredCommand,
+    in_words,
+    option,
+    word_of,
+)
+from stanchion.cli.mcp import lasting
 from stanchion.cli.terminal import note, visible
 from stanchion.guards.files import Files
-from stanchion.runtime.door.door import Door
-from stanchion.runtime.door.listeners import DNS, HTTP, SOCKS, VERSION, Listeners
+from stanchion.runtime.door.door import Door, local_doors
+from stanchion.runtime.door.listeners import DNS, HTTP, LOCAL, SOCKS, VERSION, Listeners
 from stanchion.runtime.sandbox.contained import Contained, StandingWalls
 from stanchion.runtime.sandbox.inside import Inside, UnfitFolder
 from stanchion.runtime.sandbox.refused import how_to_allow
@@ -22,7 +31,8 @@ from stanchion.runtime.sandbox.sandbox import SandboxError, WallKind
 from stanchion.runtime.standing.places import own_places
 
 PORTS: Final = ((HTTP, True), (SOCKS, True), (DNS, False), (DNS, True))
-"""Where the door listens inside, and whether for streams; in the order of `Listeners`."""
+"""Where the door listens inside beside its local doors, and whether for streams; in the order of
+`Listeners`."""
 
 
 def run(args: Args) -> int:
@@ -39,11 +49,14 @@ def run(args: Args) -> int:
     with ExitStack() as open_now:
         with AsBadInput(SandboxError, UnfitFolder):
             contained = open_now.enter_context(Contained(args.user))
-            shield = open_now.enter_context(args.load(args.policy, env=args.env))
+            learned = open_now.enter_context(_begun(args.learn))
+            shield = open_now.enter_context(args.load(_source(args), env=args.env))
             one = open_now.enter_context(shield.run(args.agent, args.task))
             inside = _inside(args, shield)
+            local = range(LOCAL, LOCAL + local_doors(shield.policy.file))
+            ports = [*PORTS, *((port, True) for port in local)]
             kinds = tuple(WallKind) if args.walls is None else (WallKind(args.walls),)
-            walls = contained.build(inside, Path.cwd(), PORTS, VERSION.decode(), kinds)
+            walls = contained.build(inside, Path.cwd(), ports, VERSION.decode(), kinds)
             _tell(walls, args.require)
             door = Door(one, Listeners.received(contained.line))
             open_now.callback(door.close)
@@ -53,7 +66,25 @@ def run(args: Args) -> int:
                 contained.go(words, inside.environment(os.environ, named) | door.environment())
             except SandboxError as error:
                 raise BadInput(f"{error}{_where_it_is(words[0], inside)}") from None
-        return contained.wait()
+        status = contained.wait()
+        if learned is not None:
+            learned.write(door.learned(lasting(args.policy)))
+            note(visible(f"what was reached is in `{args.learn}`: read it before you use it"))
+        return status
+
+
+def _source(args: Args) -> str | dict[str, str]:
+    """The policy; with `--shadow` one that only tells, over it."""
+    shadow = {"name": "shadow", "extends": lasting(args.policy), "mode": "shadow"}
+    return shadow if args.shadow else args.policy
+
+
+def _begun(path: str | None) -> AbstractContextManager[TextIO | None]:
+    """A new file, made before anything runs: what is inside cannot have it lead elsewhere."""
+    try:
+        return nullcontext() if path is None else open(path, "x", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"`{path}` cannot be written: {in_words(error)}: name a new file") from None
 
 
 def _inside(args: Args, shield: Any) -> Inside:
@@ -63,7 +94,7 @@ def _inside(args: Args, shield: Any) -> Inside:
         _roots(shield.policy),
         map(Path, args.show),
         None if args.home is None else Path(args.home),
-        own.closed,
+        [*own.closed, *([] if args.learn is None else [os.path.realpath(args.learn)])],
         own.policies,
     )
 
@@ -114,7 +145,9 @@ examples:
 The command has the terminal, and a home that is empty and goes with it. It has no variables
 of yours but those that tell of the terminal. When this process ends, everything inside does.
 
-exit status: that of the command; 128 and the signal's number, if a signal ended it; and
+exit status:
+  0  the command ended well; any other status is that of the command, too, or 128 and the
+     number of the signal that ended it
   2  it was not started: the message says why""",
     options=(
         option("words -- COMMAND", "what to run", nargs=argparse.REMAINDER),
@@ -126,6 +159,8 @@ exit status: that of the command; 128 and the signal's number, if a signal ended
         option("--env NAME", "an environment of the policy"),
         option("--agent NAME", "the agent's name in the policy", default=""),
         option("--task NAME", "the task's name in the policy", default=""),
+        option("--learn FILE", "write a policy of what was reached to this new file"),
+        option("--shadow", "tell what the policy would refuse, and refuse nothing"),
         option("--require", "refuse to run where a wall does not stand"),
         option(
             "--walls KIND",

@@ -67,7 +67,8 @@ def test_what_is_closed_is_not_seen_and_what_is_kept_is_not_written(
         (project / name).write_text("old\n")
     script = "cat state/trail; ls -A state; echo new >rules/policy.yaml; mv rules gone; "
     script += "echo new >.git/hooks/pre-commit; mv .git gone; echo new >.git/index"
-    _, said = runs(script, closed=[f"{project}/state"], kept=[f"{project}/rules/policy.yaml"])
+    closed = [f"{project}/state", f"{project}/state/trail", f"{project}/rules/not-there"]
+    _, said = runs(script, closed=closed, kept=[f"{project}/rules/policy.yaml"])
     assert "No such file" in said.splitlines()[0]
     assert said.count("Read-only file system") == said.count("busy") == 2
     assert {path.read_text() for path in project.rglob("p*.yaml")} == {"old\n"}

@@ -53,6 +53,7 @@ class Contained:
     def __init__(self, user: int | None = None) -> None:
         self._user = user
         self._folder: str | None = None
+        self._meanwhile = contextlib.ExitStack()
         self._start()
 
     def _start(self) -> None:
@@ -106,19 +107,22 @@ class Contained:
         return self._folder
 
     def go(self, argv: Iterable[str], env: Mapping[str, str]) -> None:
-        """Start the command; raises `SandboxError` where there is no such program inside."""
+        """Start the command; raises `SandboxError` where there is no such program inside. From now
+        on it has the terminal, and what is sent to this process is passed on."""
         given = dict(env)
         if self._folder is not None:
             given |= {"HOME": self._folder, "TMPDIR": self._folder}
         self._send({"argv": list(argv), "env": given})
+        typed = self._meanwhile.enter_context(_terminal())
+        self._meanwhile.enter_context(_passed_on(self.line, typed))
         told = self._heard()
         if "error" in told:
             raise SandboxError(f"it cannot be started: {told['why']}")
 
     def wait(self) -> int:
-        """The exit status of the command, 128 and the signal's number if one ended it. What is sent
-        to this process meanwhile is passed on, and the terminal is ours again afterwards."""
-        with _terminal() as typed, _passed_on(self.line, typed):
+        """The exit status of the command, 128 and the signal's number if one ended it. The terminal
+        is ours again then."""
+        with self._meanwhile:
             return self._stander.wait()
 
     def _send(self, what: dict[str, Any]) -> None:
@@ -143,6 +147,7 @@ class Contained:
     def close(self) -> None:
         """End whatever runs."""
         self._end()
+        self._meanwhile.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -169,7 +174,7 @@ def _terminal() -> Iterator[bool]:
         if before == os.getpgrp() and os.tcgetpgrp(terminal) != before:
             was = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
             os.tcsetpgrp(terminal, before)
-            termios.tcsetattr(terminal, termios.TCSADRAIN, settings)
+            termios.tcsetattr(terminal, termios.TCSANOW, settings)
             signal.signal(signal.SIGTTOU, was)
         os.close(terminal)
 

@@ -28,7 +28,7 @@ SYSTEM: Final = (
     *(
         f"/etc/{name}"
         for name in (
-            "alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "chromium",
+            "alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "chromium", "chromium.d",
             "crypto-policies", "debian_version", "fonts", "gai.conf", "host.conf", "inputrc",
             "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.conf", "localtime",
             "login.defs", "lsb-release", "magic", "mime.types", "nanorc", "os-release", "perl",
@@ -118,23 +118,29 @@ class Inside:
             home,
             *((READ, path, path) for path in self.read),
             *((WRITE, path, path) for path in self.writable),
-            *self._guarded(self._kept, READ),
-            *self._guarded(self._closed, HIDDEN),
+            *self._anchors(),
+            *((READ, path, path) for path in self._outermost(self._kept)),
+            *((HIDDEN, path, path) for path in self._outermost(self._closed)),
         ]
 
-    def _guarded(self, paths: Iterable[str], how: str) -> list[Placed]:
-        """Put something over paths that could be seen. The folders that they are in become mounts:
-        one that is a mount cannot be renamed, and so what lies over it cannot be led past."""
-        found: list[Placed] = []
-        for path in sorted(paths):
-            root = self._root(path)
-            if not root:
-                continue
-            between = Path(path).relative_to(root).parents
-            folders = [str(Path(root, one)) for one in reversed(between)][1:]
-            found += [(WRITE, one, one) for one in folders if root in self.writable]
-            found.append((how, path, path))
-        return list(dict.fromkeys(found))
+    def _anchors(self) -> list[Placed]:
+        """The folders between a root and what is guarded in it, as mounts of themselves: a mount
+        cannot be renamed, and so what lies over something cannot be led past. They come before
+        whatever lies over them."""
+        found = set()
+        for path in (*self._kept, *self._closed):
+            if (root := self._root(path)) in self.writable:
+                between = list(Path(path).relative_to(root).parents)[:-1]
+                found |= {str(Path(root, one)) for one in between}
+        return [(WRITE, one, one) for one in sorted(found)]
+
+    def _outermost(self, paths: Iterable[str]) -> list[str]:
+        """Those of some paths that could be seen, and are in none of the others."""
+        found: list[str] = []
+        for path in sorted(filter(self._root, paths)):
+            if not any(is_below(path, one) for one in found):
+                found.append(path)
+        return found
 
     def shows(self, path: str) -> bool:
         """Whether a file stands inside, as it does outside."""

@@ -22,11 +22,9 @@ def main() -> None:
         sys.modules[name] = package = type(sys)(name)
         package.__path__ = [folder]
         folder = os.path.dirname(folder)
-    if sys.argv[3:] == ["contain"]:
-        from stanchion.runtime.sandbox.keeping.contain import start
-    else:
-        from stanchion.runtime.sandbox.keeping.keep import start
+    from stanchion.runtime.sandbox.keeping import contain, keep
 
+    start = contain.start if sys.argv[3:] == ["contain"] else keep.start
     start(int(sys.argv[1]), sys.argv[2])
 
 
