@@ -25,8 +25,9 @@ class PersonalEntity(msgspec.Struct, frozen=True):
     other numbers have. What has no fixed shape has a `sieve`, a linear pattern that finds where it
     may begin, the characters it begins with (`heads`), a `pattern` for all of it, and `reads`,
     which says how much of that it is; `opens` matches its unfinished beginnings, where blanks may
-    stand in it. `glued` are characters that may not stand directly before it. None is longer than
-    `longest`. What is not `usual` is looked for only where a policy asks for it.
+    stand in it. `glued` are characters that may not stand directly before it; `within` says that
+    a word nearby is one of the last so many. None is longer than `longest`. What is not `usual` is
+    looked for only where a policy asks for it.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class PersonalEntity(msgspec.Struct, frozen=True):
     opens: str = ""
     longest: int = 48
     glued: str = "+@"
+    within: int = 0
 
 
 NOT_DIGITS: Final = bytes([byte for byte in range(256) if not 48 <= byte <= 57])

@@ -102,7 +102,7 @@ class EntityReader:
             before = whole[max(starts[at], one.start - REACH) : one.start]
             told = said.get((one.order, near))
             if told is None:
-                told = said[one.order, near] = self.finder.words[one.order].near(near)
+                told = said[one.order, near] = self._told(one.order, near)
             grouped = " " in whole[one.start : one.end]
             if (told or self._counts(one, near, before, grouped)) and not self._known(whole, one):
                 kept.setdefault(at, []).append(one)
@@ -114,6 +114,12 @@ class EntityReader:
             if kept
             else None
         )
+
+    def _told(self, order: int, near: str) -> bool:
+        """Whether a word before something says what it is."""
+        within = self.finder.entities[order].within
+        close = f" {' '.join(near.split()[-within:])} " if within else near
+        return self.finder.words[order].near(close)
 
     def _counts(self, one: EntityCandidate, near: str, before: str, grouped: bool) -> bool:
         """Whether something is personal of which no word nearby says so: it is sure by itself, and

@@ -88,6 +88,7 @@ ENTITIES: Final = (
         "dr|dear|sincerely|regards|herr|frau|ich heiße|monsieur|madame|je m appelle|signor|signora|"
         "mi chiamo|me llamo|nombre|apellido|meneer|mevrouw|naam|namn|navn|nimi",
         usual=False,
+        within=3,
         longest=100,
         glued="@.-_$#/",
     ),
