@@ -37,11 +37,8 @@ _SHELL: Final = regex(r"\s*```(?:bash|sh|shell|console)\n\s*(?P<command>[^`\n]+)
 _THOUGHT: Final = regex(
     r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
 )
-_LINE: Final = regex(
-    r"[ \t>*_#-]*(?:\d{1,3}[.)])?[ \t*_]*(?P<name>[A-Za-z][\w ]{0,20}?)[*_`]*:[*_]*[ \t]*"
-    r"(?P<value>.*?)[ \t*_]*"
-)
-"""A name and a value: a reply of such lines and nothing else can be a move."""
+_TAGGED: Final = regex(r"(?:I )?(?P<action>[A-Za-z]{2,20}):[ \t]*(?P<said>[^\s{][^\n]*)")
+"""A line whose name is the action, and nothing else."""
 _NAMED: Final = regex(
     r"(?:Thought:[^\n{]*\n)?(?:Action:\s*)?(?P<action>[\w.-]{1,60})(?:\s*\nAction Input:)?\s*",
     re.IGNORECASE,
@@ -84,7 +81,7 @@ class ReadVerdict(Enum):
     FENCE = "fence"
     """An object or a command stands in a fence of it."""
     DEGRADED = "degraded"
-    """It is lines of names and values."""
+    """It is a line whose name is the action."""
     ILL_TYPED = "ill_typed"
     """No move, or more than one, or one whose fields are wrong."""
 
@@ -112,7 +109,7 @@ def read_move(text: str, mode: Mode = "lenient", shape: MoveShape[Any] = FIRST) 
     it has to have; of the first law, numbers that are to be texts, one text for a list, and other
     cases are put right.
     `lenient` also takes one that stands behind a thought, a label or a plain intent, with its
-    action and fields under other names, a command alone in a fence, and lines such as
+    action and fields under other names, a command alone in a fence, and a line such as
     `PROPOSE: ls`. Neither raises, and neither gives two moves. `off` reads as the law does, and
     raises what that raises.
     """
@@ -189,28 +186,15 @@ def _leniently(text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
         return _refused(
             Misread.EMPTY, "the reply is only a thought: give one move as a JSON object"
         )
-    shell = _SHELL.fullmatch(said)
+    shell, tagged = _SHELL.fullmatch(said), _TAGGED.fullmatch(said)
     if shell is not None and "PROPOSE" in shape.words:
         fields = {shape.words["PROPOSE"]: shell["command"].strip()}
         return _made(shape.make("PROPOSE", fields, text, False), ReadVerdict.FENCE)
-    action, fields = _in_lines(said, shape)
-    if action is not None:
+    action = None if tagged is None else shape.name_of(tagged["action"])
+    if tagged is not None and action is not None and action in shape.words:
+        fields = {shape.words[action]: tagged["said"]}
         return _made(shape.make(action, fields, text, False), ReadVerdict.DEGRADED)
     return _in_words(said, text, shape)
-
-
-def _in_lines(said: str, shape: MoveShape[Any]) -> tuple[str | None, dict[str, Any]]:
-    """A move as lines of a name and a value, of which the first can be the action itself: `ACTION:
-    PROPOSE`, then `COMMAND: ls`; or `PROPOSE: ls`."""
-    lines = [_LINE.fullmatch(line) for line in said.splitlines() if line.strip()]
-    pairs = [(one["name"], one["value"]) for one in lines if one is not None]
-    fields = {name.lower().replace(" ", "_"): value.strip("`") for name, value in pairs}
-    if not pairs or len(fields) < len(lines) or any(value[:1] == "{" for _, value in pairs):
-        return None, {}
-    named = shape.name_of(pairs[0][0].removeprefix("I "))
-    if named is not None and named in shape.words and len(pairs) == 1:
-        return named, {shape.words[named]: pairs[0][1]}
-    return _called(fields, shape, 1)
 
 
 def _in_words(said: str, text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
@@ -292,10 +276,7 @@ def _called(value: Any, shape: MoveShape[Any], depth: int) -> tuple[str | None, 
     apart = [name for name in rest if name.strip().lower() in GIVEN]
     if len(apart) != 1:
         return action, rest
-    said, main = rest.pop(apart[0]), shape.words.get(str(action))
-    given = _decoded(said)
-    if given is None and main is not None and main not in rest:
-        given = {main: said}
+    given = _decoded(rest.pop(apart[0]))
     beside = {
         name: one
         for name, one in rest.items()
