@@ -74,13 +74,6 @@ WAYS: dict[str, Callable[[Data], str]] = {
         {"name": move["action"], "arguments": written(_apart(move))}
     ),
     "tag": lambda move: f"<tool_call>{written(move)}</tool_call>",
-    "in an object": lambda move: written({"thought": "I go on", "move": move}),
-    "react": lambda move: (
-        f"Thought: go on\nAction: {move['action']}\nAction Input: {written(_apart(move))}"
-    ),
-    "action before": lambda move: f"{move['action']} {written(_apart(move))}",
-    "python": repr,
-    "python in a fence": lambda move: f"```json\n{move!r}\n```",
     "line breaks": lambda move: json.dumps(move, indent=4, separators=("\n,", "\n:\n")),
 }
 """Ways in which exactly the move is meant."""
@@ -100,9 +93,12 @@ LOST: dict[str, Callable[[Data], str]] = {
     "braces in prose": lambda move: f"My set {{a, b}} is done. {written(move)}",
     "prose after": lambda move: f"{written(move)}\nThis is a good move.",
     "a fact before": lambda move: f"The file is there.\n{written(move)}",
+    "trailing comma": lambda move: f"{written(move)[:-1]},}}",
     "no last brace": lambda move: written(move)[:-1],
+    "python": repr,
     "in a list": lambda move: f"[{written(move)}]",
-    "an example": lambda move: written({"thought": "I go on", "example": move}),
+    "in an object": lambda move: written({"thought": "I go on", "move": move}),
+    "react": lambda move: f"Action: {move['action']}\nAction Input: {written(_apart(move))}",
     "two actions": lambda move: written(move)[:-1] + ', "action": "LINK"}',
 }
 """Ways in which no move is meant, or several are, or it is not known which."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from enum import Enum
@@ -20,12 +19,6 @@ Mode = Literal["off", "strict", "lenient"]
 
 GIVEN: Final = frozenset({"arguments", "args", "parameters", "params", "input", "action_input"})
 """Under which names models put the fields of an action, where those stand apart."""
-HOLDS: Final = frozenset(
-    {"action", "actions", "move", "moves", "call", "calls", "function", "response", "reply"}
-)
-"""The last word of the names under which an object holds the move; under others it may be an
-example, or refused."""
-DEEPEST: Final = 4
 _BESIDE: Final = frozenset({"id", "index", "role"})
 """What stands beside fields that stand apart, and is none of them."""
 
@@ -33,17 +26,12 @@ _FENCE: Final = regex(
     r"\s*(?:```(?:[\w-]{0,20}\s)?(?P<lines>.*?)```|`(?P<ticks>[^`]*)`)\s*", re.DOTALL
 )
 """A reply that is in one fence or in backticks, and nothing else."""
-_SHELL: Final = regex(r"\s*```(?:bash|sh|shell|console)\n\s*(?P<command>[^`\n]+)\n```\s*")
+_SHELL: Final = regex(r"\s*```(?:bash|sh|shell|console)\n(?P<command>[^`]*)```\s*")
 _THOUGHT: Final = regex(
     r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
 )
 _TAGGED: Final = regex(r"(?:I )?(?P<action>[A-Za-z]{2,20}):[ \t]*(?P<said>[^\s{][^\n]*)")
 """A line whose name is the action, and nothing else."""
-_NAMED: Final = regex(
-    r"(?:Thought:[^\n{]*\n)?(?:Action:\s*)?(?P<action>[\w.-]{1,60})(?:\s*\nAction Input:)?\s*",
-    re.IGNORECASE,
-)
-"""An action that is said right before its fields."""
 _WRAPPED: Final = regex(
     r"```(?:json)?(?=\s|\Z)|`|</?(?:tool_call|function_call|action|move|answer)>"
 )
@@ -208,22 +196,16 @@ def _in_words(said: str, text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
     try:
         value, end = _decoder.raw_decode(said, begin)
     except (ValueError, RecursionError) as error:
-        value, end = _as_python(said, begin)
-        if value is None:
-            return _refused(Misread.NO_JSON, f"the object in the reply cannot be read: {error}")
+        return _refused(Misread.NO_JSON, f"the object in the reply cannot be read: {error}")
     if "{" in said[end:]:
         return _refused(
             Misread.SEVERAL, "the reply has several objects: give exactly one move a turn"
         )
-    before = _WRAPPED.sub("", said[:begin]).replace("\u2019", "'").strip()
-    named = _NAMED.fullmatch(before)
-    action, fields = None if named is None else shape.name_of(named["action"]), value
-    if not (action or _introduces(before)) or _WRAPPED.sub("", said[end:]).strip():
+    if not _introduces(said[:begin]) or _WRAPPED.sub("", said[end:]).strip():
         return _refused(
             Misread.UNCLEAR, "the words round it leave open whether it is meant: give it alone"
         )
-    if action is None:
-        action, fields = _called(value, shape, DEEPEST)
+    action, fields = _called(value, shape)
     if action is None:
         return _unknown(shape)
     fenced, alone = "```" in said[:begin], len(said) == end - begin
@@ -232,67 +214,41 @@ def _in_words(said: str, text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
     return _made(made, ReadVerdict.FENCE if fenced else verdict)
 
 
-def _as_python(said: str, begin: int) -> tuple[dict[str, Any] | None, int]:
-    """An object as Python writes it, with other quotes, `None` or a comma too many, up to the last
-    brace; `None` where it is none. Nothing is made up: what is cut off cannot be read so either."""
-    end = said.rfind("}") + 1
-    try:
-        tree = ast.parse(said[begin:end], mode="eval").body
-        value = json.loads(json.dumps(ast.literal_eval(tree)))
-        once = all(
-            len(one.keys) == len({ast.literal_eval(key) for key in one.keys if key is not None})
-            for one in ast.walk(tree)
-            if isinstance(one, ast.Dict)
-        )
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return None, begin
-    return (value, end) if once and isinstance(value, dict) else (None, begin)
-
-
-def _introduces(words: str) -> bool:
+def _introduces(before: str) -> bool:
     """Whether nothing stands before a move but a label, or one sentence of what somebody does
     now."""
+    words = _WRAPPED.sub("", before).replace("\u2019", "'").strip()
     if not words or _LABEL.fullmatch(words) is not None:
         return True
     return _INTENT.fullmatch(words) is not None and _AGAINST.search(words) is None
 
 
-def _called(value: Any, shape: MoveShape[Any], depth: int) -> tuple[str | None, dict[str, Any]]:
+def _called(value: dict[str, Any], shape: MoveShape[Any]) -> tuple[str | None, dict[str, Any]]:
     """The action that an object names, and its fields: beside it, or apart with nothing beside them
-    that is one. An object that names none may hold the one that does."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    value = _decoded(value)
-    if not isinstance(value, dict) or not depth:
+    that is one."""
+    actions = {name: shape.name_of(one) for name, one in value.items() if is_named(name)}
+    named = [(name, action) for name, action in actions.items() if action is not None]
+    if len(named) != 1:
         return None, {}
-    named = [name for name in value if is_named(name) and shape.name_of(value[name])]
-    if len(named) > 1:
-        return None, {}
-    if not named:
-        inner = [one for name, one in value.items() if last_word(name) in HOLDS]
-        return _called(inner[0], shape, depth - 1) if len(inner) == 1 else (None, {})
-    rest = {name: one for name, one in value.items() if name != named[0]}
-    action = shape.name_of(value[named[0]])
+    (own, action) = named[0]
+    rest = {name: one for name, one in value.items() if name != own}
     apart = [name for name in rest if name.strip().lower() in GIVEN]
     if len(apart) != 1:
         return action, rest
-    given = _decoded(rest.pop(apart[0]))
+    inner = rest.pop(apart[0])
+    if isinstance(inner, str):
+        try:
+            inner = _decoder.decode(inner)
+        except (ValueError, RecursionError):
+            inner = None
+    if not isinstance(inner, dict):
+        return None, {}
     beside = {
         name: one
         for name, one in rest.items()
         if not (is_named(name) or last_word(name) in _BESIDE or is_remark(name, one))
     }
-    return (action, {**beside, **given}) if isinstance(given, dict) else (None, {})
-
-
-def _decoded(value: Any) -> Any:
-    """A value, or the object that is written in it as a text."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return _decoder.decode(value)
-    except (ValueError, RecursionError):
-        return None
+    return action, {**beside, **inner}
 
 
 def _made(move: Any, verdict: ReadVerdict) -> MoveReading[Any]:
