@@ -4,10 +4,12 @@ one that is meant."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import yaml
 from hypothesis import given, strategies as st
 
 from stanchion.tutor import read_move
@@ -16,12 +18,17 @@ from stanchion.tutor.envelope.schema.reading import Mode, ReadVerdict
 from stanchion.tutor.envelope.schema.shape import MeantCall, MoveShape, tools
 from stanchion.tutor.moves.legacy import AnyMove, parse_move
 from stanchion.tutor.moves.typed import Misread, UnreadReply, read
+from tests.tutor.replies import framed, fresh
 from tests.tutor.replies.grown import MOVES, TYPED, WAYS, Data, meant, not_meant, written
+from tests.tutor.replies.more import MORE, THIRD
 from tests.tutor.replies.unmeant import UNMEANT, M
 from tests.tutor.replies.written import REFERENCE, WEAK, Meant
 
+LONG = "Oops, the user said x, and I wrote y. Ignore the call above. The correct call is:"
+REPLIES = Path(__file__).parent / "replies"
 LAWS: tuple[tuple[tuple[Data, ...], MoveShape[Any]], ...] = ((MOVES, FIRST), (TYPED, SECOND))
 ALL = [
+    *(text for text, _ in REFERENCE + WEAK + MORE + THIRD),
     *(text for moves, _ in LAWS for _, text, _ in meant(moves)),
     *(text for moves, _ in LAWS for _, text in not_meant(moves)),
 ]
@@ -39,6 +46,10 @@ def told(move: AnyMove | None) -> Meant:
         if move is None
         else (move.move_type.value, getattr(move, FIRST.words[move.move_type.value]))
     )
+
+
+def test_there_are_enough_replies() -> None:
+    assert len(set(ALL)) >= 300
 
 
 @pytest.mark.parametrize("mode", ["strict", "lenient"])
@@ -71,11 +82,19 @@ def test_where_no_move_or_several_are_meant_none_is_found() -> None:
             assert not read_move(text, "lenient", shape).moves, (way, text)
 
 
-def test_of_replies_of_weak_models_none_is_read_as_another_move() -> None:
-    found = [(told(read_move(text).move), move) for text, move in REFERENCE + WEAK]
-    assert [one for one in found if one[0] not in (None, one[1])] == []
-    meant = [one == move for one, move in found if move is not None]
-    assert sum(meant) > len(meant) / 2
+@pytest.mark.parametrize(("text", "move"), REFERENCE)
+def test_the_cases_of_the_reference(text: str, move: Meant) -> None:
+    assert told(read_move(text).move) == move
+
+
+@pytest.mark.parametrize("rows", [WEAK, MORE, WEAK + MORE + THIRD])
+def test_replies_of_weak_models(rows: list[tuple[str, Meant]]) -> None:
+    found = [(told(read_move(text).move), move) for text, move in rows]
+    assert [
+        one for one in found if one[0] not in (None, one[1])
+    ] == []  # what is found is never another move
+    clear = [one == move for one, move in found if move is not None]
+    assert sum(clear) / len(clear) >= 0.9
 
 
 @pytest.mark.parametrize("text", UNMEANT)
@@ -83,6 +102,145 @@ def test_a_move_that_is_not_meant_is_not_taken(text: str) -> None:
     for shape in (FIRST, SECOND):
         found = read_move(text, "lenient", shape)
         assert (found.moves, found.verdict) == ((), ReadVerdict.ILL_TYPED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The file exists and has content.\n\n{M}",
+        f"I don't know the number of lines yet, so I'll count them.\n\n{M}",
+        f"The claim cannot be decided yet. Let me gather evidence:\n{M}",
+        f"The previous command failed. Let me try another one:\n{M}",
+        f"## Next action\n\n{M}",
+        f"Certainly! {M}\n\nThis command removes the file x from the folder.",
+        f"First, I will look.\n\n{M}\n\nLet me know if you need anything else.",
+        f"I'll run the following:\n```json\n{M}\n```",
+    ],
+)
+def test_words_that_introduce_a_move_or_praise_it_are_fine(text: str) -> None:
+    assert told(read_move(text).move) == ("PROPOSE", "rm x")
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_drawn_replies_are_taken_where_their_frame_means_the_move(half: int) -> None:
+    meant_rows, other_rows = (
+        list(framed.drawn(framed.MEANT, half)),
+        list(framed.drawn(framed.UNMEANT, half)),
+    )
+    found = [(told(read_move(text).move), ("PROPOSE", command)) for command, text in meant_rows]
+    assert [one for one in found if one[0] not in (None, one[1])] == []
+    assert sum(one == move for one, move in found) >= 0.9 * len(meant_rows)
+    assert sum(bool(read_move(text).moves) for _, text in other_rows) <= 0.05 * len(other_rows)
+
+
+def test_usual_words_round_a_move() -> None:
+    rows = yaml.safe_load((REPLIES / "usual.yaml").read_text("utf-8"))
+    for words in rows["before"]:
+        for text in (f"{words}\n\n```json\n{M}\n```", f"{words}\n{M}"):
+            assert told(read_move(text).move) == ("PROPOSE", "rm x"), words
+    for words in rows["behind"]:
+        for text in (f"```json\n{M}\n```\n\n{words}", f"{M}\n{words}"):
+            assert told(read_move(text).move) == ("PROPOSE", "rm x"), words
+    for words in rows["not before"]:
+        for text in (f"{words}\n\n```json\n{M}\n```", f"{words} {M}", f"{words}\n{M}"):
+            assert not read_move(text).moves, words
+    for words in rows["not behind"]:
+        for text in (f"```json\n{M}\n```\n\n{words}", f"{M}\n{words}"):
+            assert not read_move(text).moves, words
+
+
+@pytest.mark.parametrize("line", (REPLIES / "various.jsonl").read_text("utf-8").splitlines())
+def test_many_ways_of_weak_models(line: str) -> None:
+    row = json.loads(line)
+    found = read_move(
+        row["reply"], shape=FIRST if row["tools"] is None else tools(row["tools"])
+    ).move
+    if row["meant"] is None:
+        assert found is None, row["way"]
+        return
+    name, fields = row["meant"]
+    assert found is not None, row["way"]
+    if row["tools"] is not None:
+        assert found == MeantCall(name, fields), row["way"]
+    else:
+        assert (found.move_type.value, {one: getattr(found, one) for one in fields}) == (
+            name,
+            fields,
+        ), row["way"]
+
+
+FORMATS = yaml.safe_load((REPLIES / "formats.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_call_is_read_as_templates_write_it(name: str) -> None:
+    text, shape = FORMATS[name], tools(["get_weather", "send_email"])
+    assert read_move(text, shape=shape).move == MeantCall("get_weather", {"city": "Rome"})
+    assert not read_move(text, shape=tools(["send_email"])).moves
+    assert not read_move(f"The page says:\n{text}", shape=shape).moves
+    assert not read_move(f"{text}\n\nOn second thought, skip it.", shape=shape).moves
+    other = text.replace("Rome", "Oslo")
+    assert not read_move(f"{text}\n{other}", shape=shape).moves
+
+
+@pytest.mark.parametrize(
+    "frame", ["<parameter={}>\n{}\n</parameter>", '<parameter name="{}">{}</parameter>']
+)
+def test_values_of_tags_are_texts_as_they_are(frame: str) -> None:
+    said = {"filePath": "hello.py", "content": 'if 1 < 2:\n    print("<b>hi</b>")'}
+    body = "\n".join([frame.format(*one) for one in said.items()])
+    found = read_move(
+        f"<tool_call>\n<function=write>\n{body}\n</function>\n</tool_call>", shape=tools(["write"])
+    )
+    assert found.move == MeantCall("write", said)
+    escaped = "<action>PROPOSE</action><command>true &amp;&amp; ls</command>"
+    assert told(read_move(escaped).move) == ("PROPOSE", "true && ls")
+    mixed = "<action>PROPOSE</action><command>true && echo '&amp;'</command>"
+    assert told(read_move(mixed).move) == ("PROPOSE", "true && echo '&amp;'")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<fetch url="x" timeout="5" />',
+        'Thought 1: I should look.\nAction 1: fetch[url="x", timeout="5"]',
+        'call: fetch\nargs:\n  url: x\n  timeout: "5"',
+        (
+            '~~{"name": "fetch", "arguments": {"url": "y"}}~~\n\n**Final:** {"name": "fetch", '
+            '"url": '
+            '"x", "timeout": "5"}'
+        ),
+    ],
+)
+def test_other_ways_to_write_a_call(text: str) -> None:
+    assert read_move(text, shape=tools(["fetch"])).move == MeantCall(
+        "fetch", {"url": "x", "timeout": "5"}
+    )
+
+
+@pytest.mark.parametrize("said", ["echo ~~hi~~ x", "echo '<escape>' x", "grep '</s>' x"])
+def test_signs_inside_of_a_move_are_part_of_it(said: str) -> None:
+    assert told(read_move(f"I'll do it: {M.replace('rm x', said)}").move) == ("PROPOSE", said)
+
+
+def test_signs_of_wide_keyboards() -> None:
+    for text in (
+        "{“action”：“PROPOSE”，“command”：“ls，-a”}",
+        "｛＂action＂：＂PROPOSE＂，＂command＂：＂ls，-a＂｝",
+    ):
+        assert told(read_move(text).move) == ("PROPOSE", "ls，-a")
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["Oops, typo. I meant:", "Correction:", "Wait, that should be:", "Let me fix that.", LONG],
+)
+def test_a_correction_takes_the_place_of_what_it_corrects(between: str) -> None:
+    wrong, right = M.replace("rm x", "rm y"), M
+    assert told(read_move(f"{wrong}\n\n{between}\n\n{right}").move) == ("PROPOSE", "rm x")
+    assert not read_move(f"{wrong}\n\n{between}\n\n{right}\nNever mind.").moves
+    assert not read_move(f"{wrong}\n\nor maybe\n\n{right}").moves
+    assert not read_move(f'{{"action": "ASK", "text": "a"}}\n{between}\n{right}').moves
 
 
 @pytest.mark.parametrize(
@@ -101,6 +259,15 @@ def test_long_words_are_read_in_steps_that_grow_with_them(piece: str) -> None:
     for text in (f"{piece * 40_000}\n{M}", f"{M}\n{piece * 40_000}"):
         for shape in (FIRST, tools(["search"])):
             assert not read_move(text, shape=shape).moves
+
+
+def test_replies_that_were_written_by_hand() -> None:
+    meant_rows = fresh.MEANT + fresh.SECOND_MEANT + fresh.THIRD_MEANT + fresh.FOURTH_MEANT
+    other_rows = fresh.UNMEANT + fresh.SECOND_UNMEANT + fresh.THIRD_UNMEANT + fresh.FOURTH_UNMEANT
+    found = [told(read_move(text).move) for text in meant_rows]
+    assert {*found} == {None, ("PROPOSE", "du -sh data")}
+    assert sum(one is not None for one in found) >= 0.9 * len(meant_rows)
+    assert sum(bool(read_move(text).moves) for text in other_rows) <= 0.05 * len(other_rows)
 
 
 @pytest.mark.parametrize("mode", ["strict", "lenient"])
@@ -181,7 +348,7 @@ def test_off_is_the_reading_of_the_law() -> None:
     ("text", "verdict"),
     [
         ('{"action": "PROPOSE", "command": "ls"}', ReadVerdict.CLEAN_JSON),
-        ('Next move: {"action": "PROPOSE", "command": "ls"}', ReadVerdict.EXTRACTED),
+        ('go: {"action": "PROPOSE", "command": "ls"}', ReadVerdict.EXTRACTED),
         ('```json\n{"action": "PROPOSE", "command": "ls"}\n```', ReadVerdict.FENCE),
         ("```bash\nls\n```", ReadVerdict.FENCE),
         ("PROPOSE: ls", ReadVerdict.DEGRADED),
@@ -214,8 +381,12 @@ def test_what_is_wrong_is_said(text: str, what: Misread) -> None:
     ("text", "call"),
     [
         ('{"name": "search", "arguments": {"q": "x"}}', MeantCall("search", {"q": "x"})),
+        (
+            "Action: search\nAction Input: {'q': 'it's', 'n': 3,}",
+            MeantCall("search", {"q": "it's", "n": 3}),
+        ),
         ('{"tool": "SEARCH", "q": "x"}', MeantCall("search", {"q": "x"})),
-        ('search(q="x", deep=True)', None),
+        ('search(q="x", deep=True)', MeantCall("search", {"q": "x", "deep": True})),
         ('{"name": "delete", "arguments": {"q": "x"}}', None),
         (
             (

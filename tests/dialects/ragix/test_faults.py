@@ -66,7 +66,9 @@ def played(reply: str) -> tuple[Any, list[str]]:
     return envelope.run_episode(lambda *_: reply, 1).trace.turns[0], hands.log
 
 
-@pytest.mark.parametrize("reply", ["I propose: ls", "```bash\nls\n```", "PROPOSE: `ls`"])
+@pytest.mark.parametrize(
+    "reply", ["I propose: ls", "```bash\nls\n```", f"{ONE}\n{ONE}", "PROPOSE: `ls`"]
+)
 def test_a_move_that_was_made_twice_or_with_its_backticks_is_made_once(reply: str) -> None:
     assert played(reply)[1] == ["shell ls"]
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from stanchion.policy.conditions import syntax
+from stanchion.policy.conditions.kinds import Uint
 
 ARGUMENTS = "data"
 """The name of a call's arguments, in tests that have any."""
@@ -230,10 +231,10 @@ def _sum(op: str, a: Any, b: Any) -> Any:
     x, y = int(a), int(b)
     quotient = math.trunc(Fraction(x, y)) if op in "/%" else 0
     value = {"+": x + y, "-": x - y, "*": x * y, "/": quotient, "%": x - quotient * y}[op]
-    low, high = -(2**63), 2**63
+    low, high = (0, 2**64) if isinstance(a, Uint) else (-(2**63), 2**63)
     if not low <= value < high:
         raise Undefined("overflow")
-    return value
+    return type(a)(value)
 
 
 def _float_sum(op: str, a: float, b: float) -> float:

@@ -67,6 +67,7 @@ REFUSED = {
     "builtins": "__builtins__.open('x') == null",
     "import": "__import__('os').system('x') == null",
     "subclasses": "''.__class__.__mro__[1].__subclasses__() == null",
+    "quoted dunder": "s.`__class__` == null",
     "format": "'{0.__class__}'.format(s) == ''",
     "percent": "'%s' % s == ''",
     "f-string": "f'{s}' == ''",
@@ -106,6 +107,7 @@ COSTLY = {
     "loop with a pattern": "xs.all(a, not big.matches('a[^b]c'))",
     "loop that compares texts": "xs.all(a, big == big + '')",
     "loop that builds texts": "xs.map(a, big + big).size() == 1",
+    "loop that builds bytes": "xs.map(a, bytes(big)).size() == 1",
     "loop that builds lists": "xs.map(a, xs.map(b, xs + xs)).size() == 1",
     "loop with a large body": "xs.all(a, xs.all(b, " + " and ".join(["a >= 0"] * 400) + "))",
     "doubling": (
@@ -194,7 +196,7 @@ WORD_SOUP = [
     *WORDS, *LITERALS, *sorted(RESERVED)[:4], *drawn.NAMES.words, "x", "size", "glob", "matches",
     "exists", "all", "map", "filter", "has", "dyn", "int", "string", "(", ")", "[", "]", "{", "}",
     ".", ",", "?", ":", "==", "!=", "<", ">=", "+", "-", "*", "/", "%", "!", "&&", "||", "'a'", '"',
-    "'", "r'\\d'", "1", "0x1F", "1.5", "9223372036854775808", "'**/*'", "//",
+    "'", "r'\\d'", "b'a'", "1", "1u", "0x1F", "1.5", "9223372036854775808", "`a-b`", "'**/*'", "//",
     "\n", "__class__",
 ]  # fmt: skip
 

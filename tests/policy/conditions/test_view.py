@@ -147,7 +147,7 @@ def test_the_fields_of_other_stages_are_null() -> None:
     assert holds("event.url == null and event.text == null and event.status == null", call("x"))
     egress = Egress(id="e", at=0, run=RUN, url="https://x", method="POST", headers={"a-b": "c"})
     assert holds(
-        "action.type == 'http' and event.method == 'POST' and event.headers['a-b'] == 'c'", egress
+        "action.type == 'http' and event.method == 'POST' and event.headers.`a-b` == 'c'", egress
     )
     assert holds(
         "event.args == null and event.args.path == null and action.target_file == null", egress

@@ -48,6 +48,29 @@ def written(move: Data) -> str:
     return json.dumps(move, ensure_ascii=False)
 
 
+def _quoted(move: Data, opening: str, closing: str) -> str:
+    """An object whose quotes are others, and stand unescaped in texts, too."""
+
+    def shown(value: Any) -> str:
+        match value:
+            case str():
+                return opening + value.replace("\\", "\\\\") + closing
+            case dict():
+                return (
+                    "{"
+                    + ", ".join(
+                        f"{opening}{name}{closing}: {shown(one)}" for name, one in value.items()
+                    )
+                    + "}"
+                )
+            case list():
+                return "[" + ", ".join(shown(one) for one in value) + "]"
+            case _:
+                return json.dumps(value)
+
+    return shown(move)
+
+
 def _apart(move: Data) -> Data:
     return {name: value for name, value in move.items() if name != "action"}
 
@@ -59,9 +82,27 @@ WAYS: dict[str, Callable[[Data], str]] = {
     "fence": lambda move: f"```json\n{json.dumps(move, indent=2)}\n```",
     "fence without a language": lambda move: f"```\n{written(move)}\n```",
     "fence without an end": lambda move: f"```json\n{written(move)}",
-    "an intent before": lambda move: f"I'll look at the file first: {written(move)}",
-    "an intent and a fence": lambda move: f"Let me count them.\n\n```json\n{written(move)}\n```",
-    "a label before": lambda move: f"My next move: {written(move)}",
+    "fence in prose": lambda move: (
+        f"Sure, here it is:\n\n```json\n{written(move)}\n```\n\nThis should help."
+    ),
+    "prose before": lambda move: (
+        f"I'll do this next, since it's the best way to go on: {written(move)}"
+    ),
+    "prose after": lambda move: f"{written(move)}\nThis is a good move, and I'm sure of it.",
+    "braces in prose": lambda move: f"My set {{a, b}} is done. {written(move)} {{end}}",
+    "python": repr,
+    "trailing comma": lambda move: f"{written(move)[:-1]},}}",
+    "smart quotes": lambda move: _quoted(move, "\u201c", "\u201d"),
+    "bare names": lambda move: (
+        "{" + ", ".join(f"{name}: {json.dumps(one)}" for name, one in move.items()) + "}"
+    ),
+    "no last brace": lambda move: written(move)[:-1],
+    "one brace too many": lambda move: written(move) + "}",
+    "double braces": lambda move: "{" + written(move) + "}",
+    "in a list": lambda move: f"[{written(move)}]",
+    "in an object": lambda move: written({"thought": "I go on", "move": move}),
+    "twice": lambda move: f"{written(move)}\n\n{written(move)}",
+    "as a text": lambda move: json.dumps(written(move)),
     "lower case": lambda move: written({**move, "action": move["action"].lower()}),
     "with a thought": lambda move: written(
         {"thought": "so far so good", **move, "confidence": 0.8}
@@ -74,13 +115,16 @@ WAYS: dict[str, Callable[[Data], str]] = {
         {"name": move["action"], "arguments": written(_apart(move))}
     ),
     "tag": lambda move: f"<tool_call>{written(move)}</tool_call>",
-    "in an object": lambda move: written({"thought": "I go on", "move": move}),
     "react": lambda move: (
         f"Thought: go on\nAction: {move['action']}\nAction Input: {written(_apart(move))}"
     ),
     "action before": lambda move: f"{move['action']} {written(_apart(move))}",
-    "python": repr,
-    "python in a fence": lambda move: f"```json\n{move!r}\n```",
+    "only field": lambda move: written({move["action"]: _apart(move)}),
+    "comments": lambda move: (
+        written(move).replace(", ", ", // next\n", 1) if ", //" not in written(move) else ""
+    ),
+    "inner quotes": lambda move: _quoted(move, '"', '"'),
+    "single quotes": lambda move: _quoted(move, "'", "'"),
     "line breaks": lambda move: json.dumps(move, indent=4, separators=("\n,", "\n:\n")),
 }
 """Ways in which exactly the move is meant."""
@@ -96,13 +140,6 @@ LOST: dict[str, Callable[[Data], str]] = {
     "no action": lambda move: written({**move, "action": None}),
     "a switch": lambda move: written({**move, "dry_run": True}),
     "only a thought": lambda move: f"<think>{written(move)}",
-    "twice": lambda move: f"{written(move)}\n\n{written(move)}",
-    "braces in prose": lambda move: f"My set {{a, b}} is done. {written(move)}",
-    "prose after": lambda move: f"{written(move)}\nThis is a good move.",
-    "a fact before": lambda move: f"The file is there.\n{written(move)}",
-    "no last brace": lambda move: written(move)[:-1],
-    "in a list": lambda move: f"[{written(move)}]",
-    "an example": lambda move: written({"thought": "I go on", "example": move}),
     "two actions": lambda move: written(move)[:-1] + ', "action": "LINK"}',
 }
 """Ways in which no move is meant, or several are, or it is not known which."""

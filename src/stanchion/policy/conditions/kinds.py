@@ -9,6 +9,12 @@ import msgspec
 from stanchion.kernel.names import Names
 
 
+class Uint(int):
+    """An unsigned 64-bit number; a plain `int` is a signed one."""
+
+    __slots__ = ()
+
+
 class Type(msgspec.Struct, frozen=True):
     """What is known at load of a value: its kind, what it contains, whether it may be null, which
     texts it can be."""
@@ -36,17 +42,19 @@ DYN: Final = Type("dyn")
 NULL: Final = Type("null", nullable=True)
 BOOL: Final = Type("bool")
 INT: Final = Type("int")
+UINT: Final = Type("uint")
 DOUBLE: Final = Type("double")
 STRING: Final = Type("string")
 BYTES: Final = Type("bytes")
 NAMES: Final = Type("names")
 
-NUMBERS: Final = frozenset({"int", "double"})
+NUMBERS: Final = frozenset({"int", "uint", "double"})
 SCALARS: Final = NUMBERS | {"bool", "string", "bytes"}
 
 _OF_CLASS: Final[dict[type[Any], Type]] = {
     bool: BOOL,
     int: INT,
+    Uint: UINT,
     float: DOUBLE,
     str: STRING,
     bytes: BYTES,

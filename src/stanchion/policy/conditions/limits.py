@@ -41,6 +41,7 @@ PATH: Final = 8_192
 
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
+UINT_MAX: Final = 2**64 - 1
 
 
 class ConditionError(StanchionError, ValueError):

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
-from stanchion.policy.conditions.kinds import kind_of
+from stanchion.policy.conditions.kinds import Uint, kind_of
 from stanchion.policy.conditions.limits import (
     FAILURES,
     INT_MAX,
     INT_MIN,
+    UINT_MAX,
     EvaluationError,
     Purse,
     TooCostly,
@@ -22,7 +23,7 @@ from stanchion.policy.conditions.limits import (
 )
 from stanchion.policy.conditions.paths import found_test, under
 
-NUMERIC: Final = frozenset({int, float})
+NUMERIC: Final = frozenset({int, float, Uint})
 ORDERED: Final = NUMERIC | {str, bytes, bool}
 LISTS: Final = (list, tuple)
 TEXT_PER_STEP: Final = 64
@@ -123,6 +124,13 @@ def whole(value: int) -> int:
     raise EvaluationError("the number does not fit into 64 bits")
 
 
+def natural(value: int) -> Uint:
+    """An unsigned number that fits into 64 bits."""
+    if 0 <= value <= UINT_MAX:
+        return Uint(value)
+    raise EvaluationError("the number does not fit into 64 bits without a sign")
+
+
 def add(purse: Purse, a: Any, b: Any) -> Any:
     """`a + b` of numbers, texts, bytes or lists."""
     kind = type(a)
@@ -143,7 +151,7 @@ def _of_numbers(sign: str, work: Two) -> Two:
         if kind is not type(b) or kind not in NUMERIC:
             raise no_overload(f"`{sign}`", a, b)
         made = work(a, b)
-        return made if kind is float else whole(made)
+        return made if kind is float else whole(made) if kind is int else natural(made)
 
     return number
 
@@ -217,7 +225,7 @@ def at(data: Any, key: Any) -> Any:
     if type(data) is dict:
         if type(key) is str:
             return data.get(key)
-        if type(key) not in (int, float, bool):
+        if type(key) not in (int, float, bool, Uint):
             raise no_overload("a key", key)
         return data[key] if has_key(data, key) else None
     if data is None:
@@ -226,7 +234,7 @@ def at(data: Any, key: Any) -> Any:
         raise no_overload("`[…]`", data)
     if type(key) is float and key.is_integer():
         key = int(key)
-    if type(key) is not int:
+    if type(key) is not int and type(key) is not Uint:
         raise no_overload("an element's number", key)
     return data[key] if 0 <= key < len(data) else None
 
@@ -270,7 +278,7 @@ def mapped(*pairs: tuple[Any, Any]) -> dict[Any, Any]:
     """A map of pairs whose keys are all different."""
     made: dict[Any, Any] = {}
     for key, value in pairs:
-        if type(key) not in (str, int, bool):
+        if type(key) not in (str, int, bool, Uint):
             raise no_overload("a key", key)
         if key in made:
             raise no_overload("a map with that key twice", key)
@@ -278,14 +286,24 @@ def mapped(*pairs: tuple[Any, Any]) -> dict[Any, Any]:
     return made
 
 
-def to_int(value: Any) -> int | None:
-    """A number or digits as a whole number; null stays null."""
-    own = type(value)
-    if value is None or own is int:
-        return value  # type: ignore[no-any-return]  # None or int, as just tested
-    if (own is float and INT_MIN < value < INT_MAX) or (own is str and _INT.fullmatch(value)):
-        return whole(int(value))
-    raise no_overload("`int`, which needs a number in range,", value)
+def _to_integer(
+    name: str, kind: type[int], fits: Callable[[int], int], least: int, most: int
+) -> Body:
+    """A number or digits as a whole number of a kind; null stays null."""
+
+    def converted(value: Any) -> Any:
+        own = type(value)
+        if value is None or own is kind:
+            return value
+        if (
+            own in (int, Uint)
+            or (own is float and least <= value < most)
+            or (own is str and _INT.fullmatch(value))
+        ):
+            return fits(int(value))
+        raise no_overload(f"`{name}`, which needs a number in range,", value)
+
+    return converted
 
 
 def to_double(value: Any) -> float | None:
@@ -299,20 +317,36 @@ def to_double(value: Any) -> float | None:
     raise no_overload("`double`, which needs a number,", value)
 
 
-def to_string(value: Any) -> str | None:
+def to_string(purse: Purse, value: Any) -> str | None:
     """A scalar as text."""
     kind = type(value)
     if value is None or kind is str:
         return value  # type: ignore[no-any-return]  # None or str, as just tested
     if kind is bool:
         return "true" if value else "false"
-    if kind is int:
-        return str(value)
+    if kind is int or kind is Uint:
+        return str(int(value))
     if kind is float:
         if not math.isfinite(value):
             return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
         return str(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
+    if kind is bytes:
+        spend(purse, 1 + len(value) // TEXT_PER_STEP)
+        try:
+            return str(value, "utf-8")
+        except UnicodeDecodeError:
+            raise EvaluationError("the bytes are not UTF-8") from None
     raise no_overload("`string`", value)
+
+
+def to_bytes(purse: Purse, value: Any) -> bytes | None:
+    """A text as UTF-8."""
+    if value is None or type(value) is bytes:
+        return value
+    if type(value) is str:
+        spend(purse, 1 + len(value) // TEXT_PER_STEP)
+        return value.encode()
+    raise no_overload("`bytes`", value)
 
 
 def to_bool(value: Any) -> bool | None:
@@ -419,6 +453,8 @@ PURSED: Final[dict[str, Any]] = {
     "eq": equal,
     "in": within,
     "add": add,
+    "string": to_string,
+    "bytes": to_bytes,
     "weigh": weigh,
     "exists": exists,
     "all": all_pass,
@@ -446,9 +482,9 @@ OPERATIONS: Final[dict[str, Any]] = {
     "div": _of_numbers("/", _quotient),
     "mod": _of_numbers("%", _rest),
     "neg": neg,
-    "int": to_int,
+    "int": _to_integer("int", int, whole, INT_MIN + 1, INT_MAX),
+    "uint": _to_integer("uint", Uint, natural, 0, UINT_MAX),
     "double": to_double,
-    "string": to_string,
     "bool": to_bool,
     "dyn": itself,
     "startsWith": _of_texts("startsWith", str.startswith),

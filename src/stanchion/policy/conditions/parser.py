@@ -161,9 +161,15 @@ class _Parser:
 
     def field(self) -> str:
         word = self.words[self.at]
-        name = word.value if word.kind == "op" else word.text
+        name = (
+            word.text
+            if word.kind in ("name", "field")
+            else word.value
+            if word.kind == "op"
+            else word.text
+        )
         if (
-            word.kind not in ("name", "op", "literal")
+            word.kind not in ("name", "field", "op", "literal")
             or type(name) is not str
             or not _is_word(word, name)
         ):

@@ -8,7 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.policy.conditions.limits import INT_MAX, TEXT, ConditionError
+from stanchion.policy.conditions.kinds import Uint
+from stanchion.policy.conditions.limits import INT_MAX, TEXT, UINT_MAX, ConditionError
 
 _ESCAPE: Final = regex(
     r"\\(?:(?P<plain>[abfnrtv\\?\"'`])|(?P<octal>[0-3][0-7]{2})|[xX](?P<hex>[0-9a-fA-F]{2})"
@@ -18,14 +19,26 @@ _ESCAPE: Final = regex(
 _PLAIN: Final = dict(zip("abfnrtv\\?\"'`", "\a\b\f\n\r\t\v\\?\"'`", strict=True))
 
 
-def text_of(body: str, raw: bool, offset: int) -> str:
+def text_of(body: str, as_bytes: bool, raw: bool, offset: int) -> str | bytes:
     """The value of a literal; `offset` is where its body stands in the condition."""
-    if raw:
-        return body
-    return _ESCAPE.sub(lambda match: _char(match, offset), body)
+    if raw or "\\" not in body:
+        return body.encode() if as_bytes else body
+    parts: list[bytes] = []
+    texts: list[str] = []
+    place = 0
+    for match in _ESCAPE.finditer(body):
+        before = body[place : match.start()]
+        char = _char(match, as_bytes, offset)
+        if as_bytes:
+            parts += (before.encode(), bytes((ord(char),)))
+        else:
+            texts += (before, char)
+        place = match.end()
+    rest = body[place:]
+    return b"".join([*parts, rest.encode()]) if as_bytes else "".join([*texts, rest])
 
 
-def _char(match: re.Match[str], offset: int) -> str:
+def _char(match: re.Match[str], as_bytes: bool, offset: int) -> str:
     plain, octal, hexa, code = match["plain"], match["octal"], match["hex"], match["code"]
     if plain is not None:
         return _PLAIN[plain]
@@ -33,7 +46,7 @@ def _char(match: re.Match[str], offset: int) -> str:
         return chr(int(octal, 8))
     if hexa is not None:
         return chr(int(hexa, 16))
-    point = -1 if code is None else int(code[1:], 16)
+    point = -1 if code is None or as_bytes else int(code[1:], 16)
     if 0 <= point < 0xD800 or 0xDFFF < point <= 0x10FFFF:
         return chr(point)
     hint = "escape a backslash as `\\\\`, or write a raw text as `r'…'`"
@@ -80,11 +93,12 @@ RESERVED: Final = frozenset(
 
 _TOKEN: Final = regex(
     r"""(?P<space>(?:[ \t\r\n\f]+|//[^\n]*)+)
-    | (?P<string>[rR]?(?:'{3}|"{3}|'|"))
+    | (?P<string>[rR]?[bB]?[rR]?(?:'{3}|"{3}|'|"))
     | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
-    | (?P<hex>0[xX][0-9a-fA-F]+)
+    | (?P<hex>0[xX][0-9a-fA-F]+[uU]?)
     | (?P<double>[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)
-    | (?P<int>[0-9]+)
+    | (?P<int>[0-9]+[uU]?)
+    | (?P<quoted>`[A-Za-z0-9_.\-/ ]+`)
     | (?P<op>&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])""",
     re.VERBOSE,
 )
@@ -106,7 +120,7 @@ _RAW_END: Final = {
 
 
 class Lexeme(msgspec.Struct, frozen=True, gc=False):
-    """One word: its kind (`name`, `op`, `literal`, `end`), what it says and where it
+    """One word: its kind (`name`, `op`, `literal`, `field`, `end`), what it says and where it
     stands."""
 
     kind: str
@@ -155,6 +169,7 @@ def _unknown(source: str, place: int) -> ConditionError:
         "&": "write `and`",
         "|": "write `or`",
         "~": "write `text.matches(r'pattern')` to look for a pattern",
+        "`": "a quoted field holds letters, digits and `_.-/ `, and a closing backtick",
     }
     hint = hints.get(char, "write texts in quotes")
     return ConditionError(f"`{char}` means nothing here: {hint}", place, place + 1)
@@ -170,6 +185,8 @@ def _token(kind: str | None, text: str, start: int, end: int) -> Lexeme:
             return Lexeme("name", text, start, end)
         case "op":
             return Lexeme("op", text, start, end)
+        case "quoted":
+            return Lexeme("field", text[1:-1], start, end)
         case "double":
             value = float(text)
             if value == float("inf"):
@@ -184,25 +201,29 @@ def _token(kind: str | None, text: str, start: int, end: int) -> Lexeme:
 def _integer(text: str, start: int, end: int) -> int:
     """A whole number; one more than the largest is let through, because a minus sign may stand
     before it."""
-    largest = INT_MAX + 1
-    base = 16 if text[:2] in ("0x", "0X") else 10
-    value = int(text, base) if len(text) <= 40 else largest + 1
+    digits = text.rstrip("uU")
+    unsigned = digits != text
+    largest = UINT_MAX if unsigned else INT_MAX + 1
+    value = (
+        int(digits, 16 if digits[:2] in ("0x", "0X") else 10) if len(digits) <= 40 else largest + 1
+    )
     if value > largest:
         shown = text if len(text) <= 40 else f"{text[:40]}…"
         raise ConditionError(
             f"`{shown}` does not fit into 64 bits: write a smaller number", start, end
         )
-    return value
+    return Uint(value) if unsigned else value
 
 
 def _string(source: str, match: re.Match[str]) -> Lexeme:
     opening = match[0]
-    raw = opening[0] in "rR"
-    quote = opening[raw:]
+    prefix = opening.rstrip("'\"").lower()
+    quote = opening[len(prefix) :]
+    raw = "r" in prefix
     end = (_RAW_END if raw else _STRING_END)[quote].match(source, match.end())
-    if end is None:
+    if prefix in ("rr", "rbr") or end is None:
         message = f"the text that begins with `{opening}` has no end: close it with `{quote}`"
         raise ConditionError(message, match.start(), len(source))
     body = source[match.end() : end.end() - len(quote)]
-    value = text_of(body, raw, match.end())
+    value = text_of(body, "b" in prefix, raw, match.end())
     return Lexeme("literal", source[match.start() : end.end()], match.start(), end.end(), value)

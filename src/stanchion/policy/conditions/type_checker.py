@@ -210,7 +210,7 @@ class TypeChecker:
         pairs = tuple((self.check(key), self.check(value)) for key, value in node.pairs)
         seen: set[object] = set()
         for (key, _), (written, _) in zip(pairs, node.pairs, strict=True):
-            if key.type.kind not in ("string", "int", "bool", "dyn"):
+            if key.type.kind not in ("string", "int", "uint", "bool", "dyn"):
                 raise error(
                     written,
                     f"a key cannot be {article(key.type)}: use a text, a whole number or a truth "

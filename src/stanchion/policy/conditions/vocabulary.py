@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.policy.conditions.kinds import BOOL, DOUBLE, DYN, INT, STRING, Type
+from stanchion.policy.conditions.kinds import BOOL, BYTES, DOUBLE, DYN, INT, STRING, UINT, Type
 from stanchion.policy.nearest import nearest
 
 _OPERATORS: Final = ("and", "or", "not", "in")
@@ -86,7 +86,7 @@ def _conversion(name: str, takes: tuple[str, ...], gives: Type, meaning: str) ->
     return LanguageFunction(name, (takes,), gives, False, True, f"{name}(x)", meaning)
 
 
-_NUMERIC: Final = ("int", "double", "string")
+_NUMERIC: Final = ("int", "uint", "double", "string")
 
 FUNCTIONS: Final[dict[str, LanguageFunction]] = {
     each.name: each
@@ -136,8 +136,12 @@ FUNCTIONS: Final[dict[str, LanguageFunction]] = {
         _conversion(
             "int", _NUMERIC, INT, "a number, or a text of digits, as an int; fractions are cut off"
         ),
+        _conversion("uint", _NUMERIC, UINT, "the same as an unsigned int"),
         _conversion("double", _NUMERIC, DOUBLE, "a number, or a text that is one, as a double"),
-        _conversion("string", (*_NUMERIC, "bool"), STRING, "a scalar as text"),
+        _conversion(
+            "string", (*_NUMERIC, "bool", "bytes"), STRING, "a scalar as text; bytes must be UTF-8"
+        ),
+        _conversion("bytes", ("string", "bytes"), BYTES, "a text as UTF-8"),
         _conversion(
             "bool",
             ("bool", "string"),

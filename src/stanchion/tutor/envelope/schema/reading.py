@@ -2,74 +2,118 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
+from collections.abc import Callable
 from enum import Enum
+from html import unescape
+from itertools import islice
 from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
 from stanchion.kernel.regex import regex
+from stanchion.tutor.envelope.schema.finding import (
+    GIVEN,
+    STARTS,
+    FoundMove,
+    calls,
+    corrected,
+    lines,
+    objects,
+    parsed,
+    shell_words,
+    thoughts_removed,
+)
+from stanchion.tutor.envelope.schema.loose import Cut, ReadingSteps, UnreadableObject
+from stanchion.tutor.envelope.schema.meaning import Span, unclear
 from stanchion.tutor.envelope.schema.moves import FIRST
-from stanchion.tutor.envelope.schema.shape import MoveShape, is_named, is_remark, last_word
+from stanchion.tutor.envelope.schema.shape import MoveShape, is_named
 from stanchion.tutor.moves.typed import LONGEST, Misread, UnreadReply, refuse_constant, take_once
 
-M = TypeVar("M")
-Mode = Literal["off", "strict", "lenient"]
-
-GIVEN: Final = frozenset({"arguments", "args", "parameters", "params", "input", "action_input"})
-"""Under which names models put the fields of an action, where those stand apart."""
-HOLDS: Final = frozenset(
-    {"action", "actions", "move", "moves", "call", "calls", "function", "response", "reply"}
+_TAG: Final = regex(
+    r"<(?:\w{1,20}:)?(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.-]+)"
+    r"[\"']?>"
+    r"|<tool_call>\s*(?P<called>[\w.-]+)\s*(?=<arg_key>)"
+    r"|<arg_key>(?P<key>[^<>]*)</arg_key>\s*<arg_value>(?P<given>.*?)</arg_value>"
+    r"|<(?P<tag>(?:\w{1,20}:)?(?:parameter|param|argument|arg))(?:=|\s+name=)"
+    r"[\"']?(?P<named>[\w.-]{1,60})[\"']?>"
+    r"(?P<content>.*?)</(?P=tag)>"
+    r"|<(?:\w{1,20}:)?(?P<name>[\w.-]{1,60})(?:="
+    r"|\s+name=)?[\"']?(?P<attribute>\w{1,40})?[\"']?>(?P<value>[^<>]*)</[\w.:-]{1,60}>"
+    r"|</?(?P<own>[\w.-]{1,60})>"
+    r"|<(?P<whole>[\w.-]{1,60})(?P<attributes>(?:\s+[\w-]{1,40}=(?:\"[^\"]*\"|'[^']*'))+)\s*/?>",
+    re.DOTALL,
 )
-"""The last word of the names under which an object holds the move; under others it may be an
-example, or refused."""
-DEEPEST: Final = 4
-_BESIDE: Final = frozenset({"id", "index", "role"})
-"""What stands beside fields that stand apart, and is none of them."""
-
+_ATTRIBUTE: Final = regex(r"([\w-]{1,40})=(?:\"([^\"]*)\"|'([^']*)')")
 _FENCE: Final = regex(
     r"\s*(?:```(?:[\w-]{0,20}\s)?(?P<lines>.*?)```|`(?P<ticks>[^`]*)`)\s*", re.DOTALL
 )
 """A reply that is in one fence or in backticks, and nothing else."""
-_SHELL: Final = regex(r"\s*```(?:bash|sh|shell|console)\n\s*(?P<command>[^`\n]+)\n```\s*")
-_THOUGHT: Final = regex(
-    r"<(think|thinking|reasoning|scratchpad)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
-)
-_LINE: Final = regex(
-    r"[ \t>*_#-]*(?:\d{1,3}[.)])?[ \t*_]*(?P<name>[A-Za-z][\w ]{0,20}?)[*_`]*:[*_]*[ \t]*"
-    r"(?P<value>.*?)[ \t*_]*"
-)
-"""A name and a value: a reply of such lines and nothing else can be a move."""
-_NAMED: Final = regex(
-    r"(?:Thought:[^\n{]*\n)?(?:Action:\s*)?(?P<action>[\w.-]{1,60})(?:\s*\nAction Input:)?\s*",
-    re.IGNORECASE,
-)
-"""An action that is said right before its fields."""
-_WRAPPED: Final = regex(
-    r"```(?:json)?(?=\s|\Z)|`|</?(?:tool_call|function_call|action|move|answer)>"
-)
-"""What a call stands in, and nothing else."""
-_LABEL: Final = regex(
-    r"(?:sure|ok|okay)\s*:|(?:(?:here is|this is|my|the|next|final)\s+)*"
-    r"(?:action|move|answer|json|reply|response|output|command|proposal|call|step)\s*:",
-    re.IGNORECASE,
-)
-_INTENT: Final = regex(
-    r"(?:(?:first|next|now|then|okay|ok|sure),?\s+)?(?:I'll|I will|I am going to|let me|let's)\s"
-    r"[\w\s,'./-]{1,200}[:.]",
-    re.IGNORECASE,
-)
-_AGAINST: Final = regex(
-    r"n't|\b(?:not|never|no|none|without|cannot|refuse|refrain|avoid|stop|skip|prevent|instead|"
-    r"rather|if|unless|until|would|could|should|might|maybe|but|except|example|explain|show|"
-    r"quote|cite|repeat|say|said|tell|told|ask|asked|wait|mention|warn|report|describe|note|write|"
-    r"reply|answer|respond|message|text|sentence|user|tool|instructions?|forbidden|dangerous|"
-    r"bad|wrong|previous|earlier|old|pretend|imagine|later|someone|somebody|anyone|else)\b",
-    re.IGNORECASE,
-)
-"""What turns an intent into something else, or makes a text of the move."""
+_ENTITY: Final = regex(r"&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
+
+
+def tags(text: str, shape: MoveShape[Any], steps: ReadingSteps) -> list[FoundMove]:
+    """The moves that are written as tags, each round one value:
+    `<action>PROPOSE</action><command>ls</command>`,
+    `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`,
+    `<PROPOSE><command>ls</command>`, or `<bash>ls</bash>`."""
+    made: list[FoundMove] = []
+    spans: list[Span] = []
+    for found in islice(_TAG.finditer(text), STARTS):
+        action, field, value = _tagged(found, shape)
+        if action is not None and found.group().startswith("</"):
+            spans.append(found.span())
+            continue
+        itself = shape.name_of(field)
+        if action is not None:
+            attributes = _ATTRIBUTE.findall(found.group("attributes") or "")
+            made.append(
+                FoundMove(
+                    action,
+                    {name: _plain(one or other) for name, one, other in attributes},
+                    spans=spans,
+                )
+            )
+        elif itself in shape.words and not made:
+            made.append(FoundMove(str(itself), {shape.words[str(itself)]: value}, spans=spans))
+        elif made and field:
+            inner = parsed(value, steps) if field in GIVEN else None
+            for name, one in {field: value}.items() if inner is None else inner.items():
+                made[-1].fields.setdefault(name, one)
+        elif not field:
+            continue
+        spans.append(found.span())
+    return [one for one in made if one.fields]
+
+
+def _tagged(found: re.Match[str], shape: MoveShape[Any]) -> tuple[str | None, str, str]:
+    """The action that a tag names, or the field and the value that it has."""
+    parts = found.groupdict()
+    for name in ("function", "called", "own", "whole"):
+        if parts[name] is not None:
+            return shape.name_of(parts[name]), "", ""
+    if parts["key"] is not None:
+        return None, parts["key"].strip(), _plain(parts["given"])
+    if parts["named"] is not None:
+        return None, parts["named"], _plain(parts["content"])
+    field = parts["name"] if parts["attribute"] is None else parts["attribute"]
+    value = _plain(parts["value"])
+    action = shape.name_of(value) if is_named(field) else None
+    return (action, "", "") if action is not None else (None, field, value)
+
+
+def _plain(value: str) -> str:
+    """A value without the lines that it stands apart by; entities are read where it has no other
+    `&`."""
+    said = value.strip("\r\n") if "\n" in value.strip() else value.strip()
+    return unescape(said) if "&" in said and "&" not in _ENTITY.sub("", said) else said
+
+
+M = TypeVar("M")
+Mode = Literal["off", "strict", "lenient"]
+WORK: Final = 1_000_000
+"""How many steps reading a reply may take."""
 
 
 class ReadVerdict(Enum):
@@ -84,7 +128,7 @@ class ReadVerdict(Enum):
     FENCE = "fence"
     """An object or a command stands in a fence of it."""
     DEGRADED = "degraded"
-    """It is lines of names and values."""
+    """It says the move in words."""
     ILL_TYPED = "ill_typed"
     """No move, or more than one, or one whose fields are wrong."""
 
@@ -111,10 +155,9 @@ def read_move(text: str, mode: Mode = "lenient", shape: MoveShape[Any] = FIRST) 
     `strict` takes an object of JSON and nothing else, in a fence or without, with the fields that
     it has to have; of the first law, numbers that are to be texts, one text for a list, and other
     cases are put right.
-    `lenient` also takes one that stands behind a thought, a label or a plain intent, with its
-    action and fields under other names, a command alone in a fence, and lines such as
-    `PROPOSE: ls`. Neither raises, and neither gives two moves. `off` reads as the law does, and
-    raises what that raises.
+    `lenient` also takes what stands in prose or fences, is nearly JSON, or says a move in words,
+    where exactly one move can be meant. Neither raises, and neither gives two moves. `off` reads as
+    the law does, and raises what that raises.
     """
     match mode:
         case "off":
@@ -173,145 +216,90 @@ def _exactly(text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
     return _made(shape.make(action, fields, text, True), ReadVerdict.CLEAN_JSON)
 
 
-_decoder: Final = json.JSONDecoder(
-    strict=False, object_pairs_hook=take_once, parse_constant=refuse_constant
-)
-
-
 def _leniently(text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
-    """A reply without what was only thought: a command alone in a fence, a line that is a move, or
-    an object."""
     unfit = _unfit(text)
     if unfit is not None:
         return unfit
-    said = _THOUGHT.sub("\n", text).strip()
+    exact = _exactly(text, shape)
+    if exact.moves:
+        value = json.loads(
+            text.strip()
+        )  # of white space, a law may allow more round a move than JSON does
+        action = shape.name_of(value.pop("action"))
+        assert action is not None  # it was read exactly
+        return _made(shape.make(action, value, text, False), ReadVerdict.CLEAN_JSON)
+    said = thoughts_removed(text).strip()
     if not said:
         return _refused(
             Misread.EMPTY, "the reply is only a thought: give one move as a JSON object"
         )
-    shell = _SHELL.fullmatch(said)
-    if shell is not None and "PROPOSE" in shape.words:
-        fields = {shape.words["PROPOSE"]: shell["command"].strip()}
-        return _made(shape.make("PROPOSE", fields, text, False), ReadVerdict.FENCE)
-    action, fields = _in_lines(said, shape)
-    if action is not None:
-        return _made(shape.make(action, fields, text, False), ReadVerdict.DEGRADED)
-    return _in_words(said, text, shape)
-
-
-def _in_lines(said: str, shape: MoveShape[Any]) -> tuple[str | None, dict[str, Any]]:
-    """A move as lines of a name and a value, of which the first can be the action itself: `ACTION:
-    PROPOSE`, then `COMMAND: ls`; or `PROPOSE: ls`."""
-    lines = [_LINE.fullmatch(line) for line in said.splitlines() if line.strip()]
-    pairs = [(one["name"], one["value"]) for one in lines if one is not None]
-    fields = {name.lower().replace(" ", "_"): value.strip("`") for name, value in pairs}
-    if not pairs or len(fields) < len(lines) or any(value[:1] == "{" for _, value in pairs):
-        return None, {}
-    named = shape.name_of(pairs[0][0].removeprefix("I "))
-    if named is not None and named in shape.words and len(pairs) == 1:
-        return named, {shape.words[named]: pairs[0][1]}
-    return _called(fields, shape, 1)
-
-
-def _in_words(said: str, text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
-    """The object in a reply. Cases, in this order: there is none, one that cannot be read, or
-    several; words round it that leave open whether it is meant."""
-    begin = said.find("{")
-    if begin < 0:
-        return _refused(
-            Misread.NO_OBJECT, "there is no move in the reply: give one as a JSON object"
-        )
     try:
-        value, end = _decoder.raw_decode(said, begin)
-    except (ValueError, RecursionError) as error:
-        value, end = _as_python(said, begin)
-        if value is None:
-            return _refused(Misread.NO_JSON, f"the object in the reply cannot be read: {error}")
-    if "{" in said[end:]:
-        return _refused(
-            Misread.SEVERAL, "the reply has several objects: give exactly one move a turn"
-        )
-    before = _WRAPPED.sub("", said[:begin]).replace("\u2019", "'").strip()
-    named = _NAMED.fullmatch(before)
-    action, fields = None if named is None else shape.name_of(named["action"]), value
-    if not (action or _introduces(before)) or _WRAPPED.sub("", said[end:]).strip():
-        return _refused(
-            Misread.UNCLEAR, "the words round it leave open whether it is meant: give it alone"
-        )
-    if action is None:
-        action, fields = _called(value, shape, DEEPEST)
-    if action is None:
+        return _found(said, text, shape)
+    except Cut as error:
+        return _refused(Misread.NO_JSON, f"the reply is cut off: {error}")
+    except UnreadableObject as error:
+        return _refused(Misread.NO_JSON, f"the reply cannot be read: {error}")
+
+
+def _found(said: str, text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
+    """Looks in the ways in which a move can be written, the surest first; the first that has any
+    decides."""
+    steps = ReadingSteps(WORK)
+    plain = _unescaped(said) if '\\"' in said else ""
+    ways: tuple[tuple[str, Callable[[str], list[FoundMove]]], ...] = (
+        (said, lambda given: objects(given, shape, steps)),
+        (plain, lambda given: objects(given, shape, steps)),
+        (said, lambda given: calls(given, shape, steps)),
+        (said, lambda given: tags(given, shape, steps)),
+        (said, lambda given: lines(given, shape, steps)),
+        (said, lambda given: shell_words(given, shape)),
+    )
+    for number, (given, way) in enumerate(ways):
+        found = way(given)
+        if found:
+            given, found = corrected(given, found)
+            why = unclear(given, {span for one in found for span in one.spans})
+            one = _one(found, text, shape, worded=number > 1)
+            return (
+                _refused(Misread.UNCLEAR, f"{why}: give the move alone")
+                if why and one.moves
+                else one
+            )
+    if "{" in said:
         return _unknown(shape)
-    fenced, alone = "```" in said[:begin], len(said) == end - begin
-    verdict = ReadVerdict.CLEAN_JSON if alone else ReadVerdict.EXTRACTED
-    made = shape.make(action, fields, text, False)
-    return _made(made, ReadVerdict.FENCE if fenced else verdict)
+    return _refused(Misread.NO_OBJECT, "there is no move in the reply: give one as a JSON object")
 
 
-def _as_python(said: str, begin: int) -> tuple[dict[str, Any] | None, int]:
-    """An object as Python writes it, with other quotes, `None` or a comma too many, up to the last
-    brace; `None` where it is none. Nothing is made up: what is cut off cannot be read so either."""
-    end = said.rfind("}") + 1
-    try:
-        tree = ast.parse(said[begin:end], mode="eval").body
-        value = json.loads(json.dumps(ast.literal_eval(tree)))
-        once = all(
-            len(one.keys) == len({ast.literal_eval(key) for key in one.keys if key is not None})
-            for one in ast.walk(tree)
-            if isinstance(one, ast.Dict)
+def _unescaped(said: str) -> str:
+    """A reply that is written as a text of JSON, with its quotes or without."""
+    for literal in (said, f'"{said}"'):
+        try:
+            inner = json.loads(literal, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        return inner if isinstance(inner, str) else said
+    return said
+
+
+def _one(
+    found: list[FoundMove], text: str, shape: MoveShape[Any], worded: bool
+) -> MoveReading[Any]:
+    """The move of all that was found, where that is one; said several times it is still one."""
+    different = {(one.action, repr(one.fields)): one for one in found}
+    made = {repr(shape.make(one.action, one.fields, "", False)) for one in different.values()}
+    if len(made) > 1:
+        return _refused(
+            Misread.SEVERAL, f"the reply has {len(made)} moves: give exactly one a turn"
         )
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return None, begin
-    return (value, end) if once and isinstance(value, dict) else (None, begin)
-
-
-def _introduces(words: str) -> bool:
-    """Whether nothing stands before a move but a label, or one sentence of what somebody does
-    now."""
-    if not words or _LABEL.fullmatch(words) is not None:
-        return True
-    return _INTENT.fullmatch(words) is not None and _AGAINST.search(words) is None
-
-
-def _called(value: Any, shape: MoveShape[Any], depth: int) -> tuple[str | None, dict[str, Any]]:
-    """The action that an object names, and its fields: beside it, or apart with nothing beside them
-    that is one. An object that names none may hold the one that does."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    value = _decoded(value)
-    if not isinstance(value, dict) or not depth:
-        return None, {}
-    named = [name for name in value if is_named(name) and shape.name_of(value[name])]
-    if len(named) > 1:
-        return None, {}
-    if not named:
-        inner = [one for name, one in value.items() if last_word(name) in HOLDS]
-        return _called(inner[0], shape, depth - 1) if len(inner) == 1 else (None, {})
-    rest = {name: one for name, one in value.items() if name != named[0]}
-    action = shape.name_of(value[named[0]])
-    apart = [name for name in rest if name.strip().lower() in GIVEN]
-    if len(apart) != 1:
-        return action, rest
-    said, main = rest.pop(apart[0]), shape.words.get(str(action))
-    given = _decoded(said)
-    if given is None and main is not None and main not in rest:
-        given = {main: said}
-    beside = {
-        name: one
-        for name, one in rest.items()
-        if not (is_named(name) or last_word(name) in _BESIDE or is_remark(name, one))
-    }
-    return (action, {**beside, **given}) if isinstance(given, dict) else (None, {})
-
-
-def _decoded(value: Any) -> Any:
-    """A value, or the object that is written in it as a text."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return _decoder.decode(value)
-    except (ValueError, RecursionError):
-        return None
+    one = found[0]
+    verdict = (
+        ReadVerdict.FENCE
+        if one.fenced
+        else ReadVerdict.DEGRADED
+        if worded
+        else ReadVerdict.EXTRACTED
+    )
+    return _made(shape.make(one.action, one.fields, text, False), verdict)
 
 
 def _made(move: Any, verdict: ReadVerdict) -> MoveReading[Any]:
