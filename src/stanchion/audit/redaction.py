@@ -16,8 +16,8 @@ MASK: Final = "[redacted]"
 _NUMBERS: Final = frozenset({int, float, bool, type(None)})
 _LISTS: Final = frozenset({list, tuple})
 
-_NAMES: Final = map("[-_. ]*".join, sorted(SECRET_NAMES))
-_SIGNS: Final = "|".join([*_NAMES, *HINTS]).replace("|pass|", "|pass[wpc]|")
+_SPELLED: Final = tuple(map("[-_. ]*".join, sorted(SECRET_NAMES)))
+_SIGNS: Final = "|".join((*_SPELLED, *HINTS)).replace("|pass|", "|pass[wpc]|")
 """What is in every name that promises a secret, and before every one that a text tells, in small
 letters."""
 
