@@ -67,14 +67,12 @@ PIECES = st.sampled_from(
         "_",
         "-",
         "Key",
-        "Key ",
+        "\u212aey ",
         "PASS",
         "word",
-        "ed",
         "pin",
         "Hunter2x",
-        "a�",
-        "\n",
+        "a\ud800",
     ]
 )
 TEXTS = st.lists(PIECES, max_size=6).map("".join)

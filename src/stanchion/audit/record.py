@@ -276,7 +276,7 @@ def entry_of(
         inputs.taken,
         inputs.confirmed,
         judged_on(inputs, redact),
-        _answers(inputs, redact) if inputs.answers else (),
+        _answers(inputs, redact),
         *(
             (reply.now, reply.go, reply.values, reply.actions, reply.settled)
             if reply is not None

@@ -14,35 +14,17 @@ from stanchion.kernel.told_secrets import HINTS, without_told
 MASK: Final = "[redacted]"
 
 _NUMBERS: Final = frozenset({int, float, bool, type(None)})
+_LISTS: Final = frozenset({list, tuple})
 
-
-_NAMES: Final = map("[-_. ]*".join, sorted(SECRET_NAMES))
-_SIGNS: Final = "|".join([*_NAMES, *HINTS]).replace("|pass|", "|pass[wpc]|")
+_SPELLED: Final = tuple(map("[-_. ]*".join, sorted(SECRET_NAMES)))
+_SIGNS: Final = "|".join((*_SPELLED, *HINTS)).replace("|pass|", "|pass[wpc]|")
 """What is in every name that promises a secret, and before every one that a text tells, in small
 letters."""
 
 
-def masked(value: Any) -> Any:
+def masked(value: Any, looked: bool = False) -> Any:
     """Data with the values under secret names masked, and secrets that its texts tell; what has
-    none is given back as it is."""
-    if type(value) is list or type(value) is tuple:
-        return value if _tells_nothing(value) else _each_masked(value)
-    return _masked(value)
-
-
-def _tells_nothing(values: Any) -> bool:
-    """Whether one look tells that there is nothing to mask in a list: a run's records are looked at
-    again with each event."""
-    if _NUMBERS.issuperset(map(type, values)):
-        return True
-    try:
-        said = msgspec.json.encode(values).lower()
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return said.isascii() and finding(_SIGNS)(said) is None
-
-
-def _masked(value: Any) -> Any:
+    none is given back as it is. With `looked` a list that it is in was looked at as a whole."""
     if type(value) is str:
         return without_told(value, MASK)
     if type(value) is dict:
@@ -55,14 +37,26 @@ def _masked(value: Any) -> Any:
             elif type(item) is str:
                 new = without_told(item, MASK) if " " in item else item
             else:
-                new = _masked(item)
+                new = masked(item, looked)
             if new is not item:
                 changed = dict(value) if changed is None else changed
                 changed[name] = new
         return value if changed is None else changed
-    if type(value) is list or type(value) is tuple:
+    if type(value) in _LISTS:
+        if _NUMBERS.issuperset(map(type, value)) or not (looked or _may_tell(value)):
+            return value
         return _each_masked(value)
     return value
+
+
+def _may_tell(values: Any) -> bool:
+    """Whether anything in a list may have to be masked: a run's records are looked at again with
+    each event, and most have nothing."""
+    try:
+        said = msgspec.json.encode(values).lower()
+    except (TypeError, ValueError, RecursionError):
+        return True
+    return not said.isascii() or finding(_SIGNS)(said) is not None
 
 
 def _each_masked(values: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
@@ -71,7 +65,7 @@ def _each_masked(values: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, 
         if type(item) is str:
             new = without_told(item, MASK) if " " in item else item
         else:
-            new = item if type(item) in _NUMBERS else _masked(item)
+            new = item if type(item) in _NUMBERS else masked(item, True)
         if new is not item:
             masks = list(values) if masks is None else masks
             masks[at] = new
