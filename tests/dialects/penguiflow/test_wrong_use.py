@@ -262,8 +262,8 @@ WRONG: dict[str, tuple[Wrong, str]] = {
                                                                         "be changed")),
     "a router": (lambda: gateway_of(risk_router=object()), ("`risk_router` is a `object`: give a "
                                                            "DefaultRiskRouter")),
-    "a builder": (lambda: gateway_of(context_builder=object()), ("`context_builder` has no method "
-                                                                "`build(event, ctx)`")),
+    "a builder": (lambda: gateway_of(context_builder=object()), ("`context_builder` needs a method "
+                                                                "`def build(self, event, ctx)`")),
     "a builder that takes one parameter": (
         lambda: gateway_of(context_builder=SimpleNamespace(build=lambda _event: None)),
         "`context_builder` needs a method `def build(self, event, ctx)`",
