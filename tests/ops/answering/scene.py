@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from stanchion import Refused, Shield
 from stanchion.approvals.links import TicketLink
 from stanchion.approvals.operators import Operator
-from stanchion.approvals.ticket import Ticket
+from stanchion.approvals.ticket import State, Ticket
 from stanchion.ops.answering.other_end import NOBODY, OtherEnd
 from stanchion.ops.answering.server import AnswerDesk, AnswerServer
 from stanchion.ops.broker.peers import Admission
@@ -113,6 +113,14 @@ class Scene:
             except Refused as refused:
                 return self.shield.ticket(str(refused.ticket))
         raise AssertionError("nobody was asked")
+
+    def asks_again(self, amount: Any = 5) -> Ticket:
+        """The agent wants the same when its ticket has expired: that is told first, and then it is
+        asked again."""
+        self.asks(amount)
+        ticket = self.asks(amount)
+        assert (ticket.state, ticket.generation) == (State.OPEN, 2)
+        return ticket
 
     def pay(self, amount: Any) -> None:
         """Pay."""

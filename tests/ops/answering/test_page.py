@@ -29,7 +29,7 @@ from stanchion.ops.daemon.wire import TurnedDown
 from stanchion.runtime.errors import NotifyError
 from stanchion.telemetry.notices.config import AnswerPage
 from tests.approvals.origins import Origins
-from tests.ops.answering.scene import SIGNING, scene
+from tests.ops.answering.scene import SIGNING, form_of, scene
 from tests.telemetry.receiver import SECRET, receiving
 
 HOSTILE = {
@@ -144,6 +144,33 @@ def test_what_is_no_form_of_the_page_answers_nothing(
         assert at.shield.ticket(ticket.id).state == "open"
 
 
+def test_a_page_that_was_opened_long_ago_answers_nothing(tmp_path: Path) -> None:
+    with scene(tmp_path, terms={"timeout_s": 7_200}) as at:
+        link = at.link(at.asks())
+        form = form_of(at.opens(link).text)
+        at.clock.advance(3_600_000)
+        late = at.answers(link, form=form)
+        assert (late.status, "opened too long ago" in late.text) == (403, True)
+        assert not at.goes_ahead()
+        assert at.answers(link).status == 200
+        assert at.goes_ahead()
+
+
+def test_a_link_says_what_became_of_its_ticket(tmp_path: Path) -> None:
+    with scene(tmp_path) as at:
+        ticket = at.asks()
+        link = at.link(ticket)
+        at.clock.advance(1_800_000)
+        over = at.opens(link)
+        assert (over.status, "has expired" in over.text) == (410, True)
+        newer = at.link(at.asks_again())
+        over = at.opens(link)
+        assert (over.status, "was asked for again since" in over.text) == (410, True)
+        assert at.opens(newer).status == 200
+        at.shield.deny(ticket.id, by="bob", comment="no")
+        assert "was already denied, by `bob`" in at.opens(newer).text
+
+
 def test_too_many_requests_in_a_minute_are_turned_away() -> None:
     now = [0.0]
     rate = RequestRate(lambda: now[0])
@@ -213,6 +240,8 @@ def test_the_link_is_in_the_notice_and_nowhere_that_an_agent_reads(
             said += [repr(entry.read()) for entry in at.shield.journal.kept()]
             said += [f"{name}={value}" for name, value in os.environ.items()]
             assert not [one for one in said if token in one or "/a/" in one]
+            logged = [vars(one).get("occurrence", {}) for one in caplog.records]
+            assert not [one for one in logged if "asked" in one], "no arguments are logged"
             assert at.answers(link).status == 200
             assert at.goes_ahead()
             (fact,) = at.facts("ticket.approved")

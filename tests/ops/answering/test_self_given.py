@@ -3,6 +3,7 @@ says whose connection it is."""
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from stanchion.hosts.coding import AGENTS
 from stanchion.ops.answering.other_end import OtherEnd
 from stanchion.ops.broker.peers import Admission
+from stanchion.testing.operators import operator
 from tests.ops.answering.scene import Scene, scene
 from tests.ops.broker.brokers import AGENT_UID, OTHER_UID, interpreter, python_as
 
@@ -78,6 +80,28 @@ def test_a_user_whose_agents_a_broker_serves_does_not_answer(
     said, _ = python_as(uid, "-c", SENDS, link).communicate()
     assert said.startswith("200" if counts else "403 "), said
     assert at.goes_ahead() is counts
+
+
+def test_a_broker_takes_no_answer_of_a_user_who_may_be_in_a_group_that_it_serves() -> None:
+    assert Admission({}, {0: "default"}).may_serve(0)
+    assert not Admission({}, {AGENT_UID: "default"}).may_serve(0)
+    assert Admission({}, {AGENT_UID: "default"}).may_serve(OTHER_UID), "nobody knows their groups"
+    assert not Admission({AGENT_UID: "default"}, {}).may_serve(OTHER_UID)
+
+
+def test_a_broker_of_the_agents_own_user_takes_no_answer_of_that_user(tmp_path: Path) -> None:
+    with scene(tmp_path, agents=Admission({os.geteuid(): "default"}, {})) as at:
+        said = at.answers(at.link(at.asks()))
+        assert (said.status, "a user whose agents ask here" in said.text) == (403, True)
+
+
+@pytest.mark.parametrize("agents", [("bot",), ("other",)], ids=str)
+def test_an_operator_does_not_answer_in_a_chat_for_an_agent_of_theirs(
+    agents: tuple[str, ...], tmp_path: Path
+) -> None:
+    _, known = operator("ann", agents=agents)
+    with scene(tmp_path, operators=(known,), terms={"relayed": ["chat"]}) as at:
+        assert (at.presses(at.link(at.asks())).status == 200) is (agents == ("other",))
 
 
 def test_nobody_answers_where_it_cannot_be_told_who_it_is() -> None:

@@ -86,7 +86,7 @@ def _stale(at: Scene, ticket: Ticket, way: str) -> bool:
     form, chat, answer = form_of(at.opens(link).text), at.pressed(link), signed(at, ticket)
     at.clock.advance(3_600_000 if way == "link" else 300_001)
     if way == "link":
-        at.asks()
+        at.asks_again()
         return at.answers(link, form=form).status == 200
     if way == "chat":
         return at.sends("POST", "/chat", chat[0], **chat[1]).status == 200
@@ -107,7 +107,7 @@ def _own(at: Scene, ticket: Ticket, way: str) -> bool:
 def _asked_again(at: Scene, ticket: Ticket, way: str) -> bool:
     """An answer to what was asked before, where the same is asked again."""
     at.clock.advance(1_800_000)
-    at.asks()
+    at.asks_again()
     return WAYS[way](at, ticket)
 
 

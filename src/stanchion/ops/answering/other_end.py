@@ -13,7 +13,7 @@ from typing import Final
 from stanchion.hosts.coding import AGENTS
 from stanchion.hosts.coding.agent import CodingAgent
 from stanchion.hosts.coding.speaker import Speakers, holders, other_end
-from stanchion.ops.broker.peers import Admission, Peer
+from stanchion.ops.broker.peers import Admission
 from stanchion.runtime.standing.presence import Asker, ancestors, beside, live_runs, process_at
 
 NOBODY: Final = Admission({}, {})
@@ -42,9 +42,10 @@ class OtherEnd:
         if found is None:
             return "it cannot be told whose connection this is, so nobody can answer on it"
         uid, link = found
+        if self._agents.may_serve(uid):
+            return "it comes from a user whose agents ask here"
         if uid != os.geteuid():
-            is_agents = self._agents.tenant_of(Peer(0, uid, -1)) is not None
-            return "it comes from a user whose agents ask here" if is_agents else ""
+            return ""
         pids = holders(link)
         if not pids:
             return "it cannot be told whose connection this is, so nobody can answer on it"

@@ -67,6 +67,15 @@ class Admission:
                 return self._groups[gid]
         return None
 
+    def may_serve(self, uid: int) -> bool:
+        """Whether it works for a user in whatever group they run; so it may, where groups count and
+        it cannot be told which are theirs."""
+        try:
+            gid = pwd.getpwuid(uid).pw_gid if self._groups else -1
+        except KeyError:
+            return True
+        return self.tenant_of(Peer(0, uid, gid)) is not None
+
     @property
     def is_empty(self) -> bool:
         """Whether it lets nobody in."""
