@@ -112,6 +112,7 @@ _SECRETS: Final = regex(
     r"/credentials\b|/api[-_]?keys\b|/env\b|decrypt['\":= ]+true"
 )
 """What is in an address at which secrets are given out."""
+DEVICES: Final = "/dev/"
 _NAME: Final = regex(r"[A-Za-z][\w.:-]{1,63}")
 _PLACE: Final = regex(r"/?[A-Za-z][\w.:/-]{1,99}")
 _ASKED: Final = regex(r"(?i)(get|delete|put|patch|post)\s+(\S+)")
@@ -311,7 +312,7 @@ class _Heard:
             self.method = value.lower()
         elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
             self.said += ["get", "secret"]
-        elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
+        elif value[:5] != DEVICES and (_PLACE if key in AT_ONCE else _NAME).fullmatch(value):
             into = self.things if key in OF_THINGS else self.said
             into += numbered_words(value)
 

@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import Any, Final, Literal
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.act_words import DELETES
 from stanchion.readings.commands.deeds import HERE, asked_words, pairs, told
 from stanchion.readings.commands.shapes import parsed
-from stanchion.readings.commands.weights import DOES, UNDOES
+from stanchion.readings.commands.weights import DOES, UNDOES, WORDS
 from stanchion.readings.names import numbered_words, plain
 from stanchion.readings.shell.command import Command
 from stanchion.readings.word_lists import listed
@@ -21,14 +22,11 @@ BODY: Final = listed(
 )
 """Options that say the method of a request, and what is sent."""
 FORGES: Final = frozenset({"gh", "glab"})
-SURELY: Final = (UNDOES - {"remove", "rm", "trash", "unlink"}) | {
-    "deactivate",
-    "reinstall",
-    "revoke",
-}
+SURELY: Final = (UNDOES - DELETES) | listed("deactivate delete reinstall revoke")
 """Verbs that are seldom about files or lists of one's own."""
 SCRIPTS: Final = (".sh", ".py", ".rb", ".js", ".ts", ".pl", ".ps1")
-WANTED: Final = frozenset({"--@production", "--@every", "--@weighty"})
+EVERY: Final = "--@every"
+PRODUCTION: Final = "--@production"
 SPOKEN: Final = 4
 """Among how many of its first words a program is told what to do."""
 _SPOKEN: Final = regex(r"[A-Za-z][\w:-]{1,40}")
@@ -71,8 +69,8 @@ def told_unknown(command: Command) -> Command | None:
     ]
     given += [(plain(flag), value.lower()) for flag, value in command.sorted.values]
     argv = told(verbs, [*given, *[("given", word.lower()) for word in command.operands]])
-    far = "--@production" in argv or not SURELY.isdisjoint(verbs)
-    if not far or WANTED.isdisjoint(argv):
+    far = EVERY in argv or not WORDS["far"].isdisjoint(argv)
+    if PRODUCTION not in argv and (SURELY.isdisjoint(verbs) or not far):
         return None
     return Command(argv, command.via, command.privileged, command.cwd)
 
