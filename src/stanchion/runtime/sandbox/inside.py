@@ -28,9 +28,9 @@ SYSTEM: Final = (
     *(
         f"/etc/{name}"
         for name in (
-            "alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "chromium", "chromium.d",
-            "crypto-policies", "debian_version", "fonts", "gai.conf", "host.conf", "inputrc",
-            "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.conf", "localtime",
+            "alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "chromium",
+            "chromium.d", "crypto-policies", "debian_version", "fonts", "gai.conf", "host.conf",
+            "inputrc", "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.conf", "localtime",
             "login.defs", "lsb-release", "magic", "mime.types", "nanorc", "os-release", "perl",
             "pki", "profile", "profile.d", "protocols", "services", "shells", "ssl", "terminfo",
             "timezone", "vim", "zsh",
