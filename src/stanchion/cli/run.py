@@ -19,8 +19,8 @@ from stanchion.cli.command import (
     option,
     word_of,
 )
-from stanchion.cli.mcp import lasting
 from stanchion.cli.terminal import note, visible
+from stanchion.cli.whose import lasting
 from stanchion.guards.files import Files
 from stanchion.runtime.door.door import Door, local_doors
 from stanchion.runtime.door.listeners import VERSION, Listeners, ports
