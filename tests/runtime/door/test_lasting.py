@@ -50,6 +50,7 @@ def test_a_flood_waits_outside_and_is_served_in_its_turn(monkeypatch: pytest.Mon
         assert [rest(one) for one in idle] == [b""] * 40
         for one in idle:
             one.close()
+        monkeypatch.undo()
         assert _get(at, server.port).startswith(b"HTTP/1.1 200 OK")
 
 
@@ -72,6 +73,16 @@ def test_what_is_too_long_is_not_collected(head: str, size: int) -> None:
         assert not answer.startswith(b"HTTP/1.1 200")
         assert server.got == []
         assert _get(at, server.port).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_who_says_too_much_hears_why() -> None:
+    with serving() as server, opened(NAMES, internal_hosts=[f"public.test:{server.port}"]) as at:
+        place = f"public.test:{server.port}"
+        head = f"PUT http://{place}/ HTTP/1.1\r\nHost: {place}\r\nContent-Length: 4194304\r\n\r\n"
+        answer = said(at.http, head.encode(), b"a" * (4 << 20), ends=True)
+        assert answer.startswith(b"HTTP/1.1 403 Forbidden")
+        assert at.decided == ["http.too_long"]
+        assert server.got == []
 
 
 def test_only_so_many_bytes_go_through() -> None:

@@ -215,3 +215,27 @@ def test_the_secret_is_in_no_byte_of_the_inside(
             assert b64encode(secret.encode()) not in seen
         finally:
             door.close()
+
+
+OWN = """
+import fcntl, socket, struct
+from tests.hosts.http.servers import serving
+from tests.runtime.door.opened import opened, said
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+    fcntl.ioctl(sock, 0x8914, struct.pack("16sH14x", b"lo", 1))
+    place = struct.pack("HH4s8x", socket.AF_INET, 0, socket.inet_aton("93.184.216.34"))
+    fcntl.ioctl(sock, 0x8916, struct.pack("16s16s8x", b"lo:1", place))
+with serving() as server, opened({"public.test": ["93.184.216.34"]}) as at:
+    place = f"public.test:{server.port}"
+    head = f"GET http://{place}/ HTTP/1.1\\r\\nHost: {place}\\r\\n\\r\\n"
+    said(at.http, head.encode(), ends=True)
+    print(at.decided, len(server.got))
+"""
+
+
+def test_a_public_address_of_this_machine_is_not_reached() -> None:
+    """What listens here for others is not for the inside, whatever address it is found at."""
+    done = subprocess.run(
+        [*UNSHARE, sys.executable, "-c", OWN], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "['ALLOW', 'door.own'] 0", done.stderr

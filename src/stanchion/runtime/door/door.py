@@ -187,7 +187,7 @@ class Door:
         """Serve one connection to its end. Whatever goes wrong ends it, and nothing else."""
         try:
             await self._answered(inner, serve)
-        except (OSError, ValueError, TimeoutError):
+        except (OSError, ValueError, Refused):
             pass
         except Exception as error:  # noqa: BLE001 - one connection must not end the door
             aside("a connection through the door was closed", error)
@@ -200,16 +200,20 @@ class Door:
         """Serve one connection, and say why where it does not go on."""
         try:
             await serve(inner)
+            return
         except Refused as refused:
-            await inner.send(_said(inner.speaks, "403 Forbidden", str(refused), NOT_ALLOWED))
+            said = _said(inner.speaks, "403 Forbidden", str(refused), NOT_ALLOWED)
         except TooManyBytes as error:
+            said = b""
             await self._desk.refuse(UNREADABLE, error.code, *error.about)
         except HeadFault as fault:
-            await inner.send(_said(inner.speaks, "400 Bad Request", str(fault), FAILED))
+            said = _said(inner.speaks, "400 Bad Request", str(fault), FAILED)
         except BadSocks as bad:
-            await inner.send(b"" if bad.code == 255 else answered(bad.code))
+            said = b"" if bad.code == 255 else answered(bad.code)
         except Unreached as error:
-            await inner.send(_said(inner.speaks, "502 Bad Gateway", str(error), UNREACHED))
+            said = _said(inner.speaks, "502 Bad Gateway", str(error), UNREACHED)
+        await inner.send(said)
+        await inner.let_go()
 
     async def _http(
         self, inner: DoorWire, credential: DoorCredential | None = None, unaware: bool = False

@@ -15,6 +15,9 @@ from typing import Any, Final
 PIECE: Final = 65_536
 BULK: Final = 1 << 20
 """So much is moved at once without being copied."""
+LAST_S: Final = 2.0
+LAST_BYTES: Final = 1 << 24
+"""For how long, and how much, a program may go on after it was refused."""
 TURNS: Final = 8
 """After so many of these it is the turn of others."""
 MOST_PIPES: Final = 64
@@ -108,6 +111,16 @@ class DoorWire:
         """Say that nothing more will be sent."""
         with suppress(OSError):
             self.sock.shutdown(socket.SHUT_WR)
+
+    async def let_go(self) -> None:
+        """End a connection so that what was said last is heard: what still comes is taken, and
+        thrown away, for a while."""
+        self.finish()
+        left = LAST_BYTES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_S):
+                while left > 0 and (came := await self._received(PIECE)):
+                    left -= len(came)
 
     def close(self) -> None:
         """Let go of the connection."""
