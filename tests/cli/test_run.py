@@ -244,8 +244,8 @@ def test_a_shell_outside_can_stop_it_and_have_it_go_on(here: Path, person: Perso
         for waits, types in (
             (r"[$#] ", f"{line}\r"),
             (r"\nup\r\n", "\x1a"),
-            (r"Stopped", "fg\r"),
-            (r"(?s)Stopped.*fg\r\n", "hi\r"),
+            (r"(?s)Stopped.*[$#] ", "fg\r"),
+            (r"(?s)Stopped.*fg\r\n.*said \$x'\r\n", "hi\r"),
             (r"(?s)said hi\r\n.*[$#] ", "exec sh -c 'echo out; exit 6'\r"),
         ):
             person.reads(waits)

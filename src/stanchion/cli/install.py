@@ -19,8 +19,9 @@ from stanchion.cli.command import (
     option,
     word_of,
 )
-from stanchion.cli.mcp import OURS, lasting
+from stanchion.cli.mcp import OURS
 from stanchion.cli.terminal import note, tell
+from stanchion.cli.whose import lasting
 from stanchion.hosts.coding.program import (
     OLDEST,
     ProgramFailed,

@@ -22,6 +22,7 @@ from stanchion.cli.command import (
     option,
 )
 from stanchion.cli.terminal import note, put_line, visible
+from stanchion.cli.whose import lasting
 from stanchion.hosts.foreign_file import plan_change, read_foreign
 from stanchion.hosts.json_text import NotJson
 from stanchion.hosts.mcp.client_config import (
@@ -76,11 +77,6 @@ def _rewritten(named: str, policy: str = "", only: Sequence[str] = ()) -> Rewrit
     except (OSError, NotJson) as error:
         raise BadInput(f"`{named}` cannot be rewritten: {in_words(error)}") from None
     return made
-
-
-def lasting(policy: str) -> str:
-    """A policy as another program finds it: a file by its whole path."""
-    return str(Path(policy).resolve()) if Path(policy).is_file() else policy
 
 
 def _tell(made: Rewritten, done: str) -> None:

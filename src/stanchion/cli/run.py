@@ -19,20 +19,16 @@ from stanchion.cli.command import (
     option,
     word_of,
 )
-from stanchion.cli.mcp import lasting
 from stanchion.cli.terminal import note, visible
+from stanchion.cli.whose import lasting
 from stanchion.guards.files import Files
 from stanchion.runtime.door.door import Door, local_doors
-from stanchion.runtime.door.listeners import DNS, HTTP, LOCAL, SOCKS, VERSION, Listeners
+from stanchion.runtime.door.listeners import VERSION, Listeners, ports
 from stanchion.runtime.sandbox.contained import Contained, StandingWalls
 from stanchion.runtime.sandbox.inside import Inside, UnfitFolder
 from stanchion.runtime.sandbox.refused import how_to_allow
 from stanchion.runtime.sandbox.sandbox import SandboxError, WallKind
 from stanchion.runtime.standing.places import own_places
-
-PORTS: Final = ((HTTP, True), (SOCKS, True), (DNS, False), (DNS, True))
-"""Where the door listens inside beside its local doors, and whether for streams; in the order of
-`Listeners`."""
 
 
 def run(args: Args) -> int:
@@ -53,10 +49,9 @@ def run(args: Args) -> int:
             shield = open_now.enter_context(args.load(_source(args), env=args.env))
             one = open_now.enter_context(shield.run(args.agent, args.task))
             inside = _inside(args, shield)
-            local = range(LOCAL, LOCAL + local_doors(shield.policy.file))
-            ports = [*PORTS, *((port, True) for port in local)]
             kinds = tuple(WallKind) if args.walls is None else (WallKind(args.walls),)
-            walls = contained.build(inside, Path.cwd(), ports, VERSION.decode(), kinds)
+            inner = ports(local_doors(shield.policy.file))
+            walls = contained.build(inside, Path.cwd(), inner, VERSION.decode(), kinds)
             _tell(walls, args.require)
             door = Door(one, Listeners.received(contained.line))
             open_now.callback(door.close)

@@ -52,6 +52,11 @@ def named_project(args: Args) -> dict[str, str]:
     return {} if args.project is None else {"project": args.project}
 
 
+def lasting(policy: str) -> str:
+    """A policy as another program finds it: a file by its whole path."""
+    return str(Path(policy).resolve()) if Path(policy).is_file() else policy
+
+
 def told(args: Args) -> str:
     """Whose state a command has changed, in words; empty where it was asked for by its place."""
     if not is_own(args.store, os.environ):

@@ -148,10 +148,6 @@ PROGRAMS: Final[dict[str, list[str]]] = {
 def lacking(program: str) -> str:
     """What is missing for a program; empty if nothing is."""
     words = PROGRAMS[program]
-    if program == "Node's fetch":
-        said = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False)
-        if int(said.stdout[1:].partition(".")[0] or 0) < 24:
-            return "Node heeds proxies since version 24"
     named = {"wget", "git", "npm", "uv", "node", "chromium", "curl", "rclone"} & {
         *words,
         words[0],

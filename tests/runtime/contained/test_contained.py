@@ -213,7 +213,7 @@ def test_two_hundred_run_at_once(project: Path, kind: WallKind) -> None:
     at_once(project, kind, 200)
 
 
-@pytest.mark.parametrize("folder", ["/", "~", "/usr", "/home", "/nowhere"])
+@pytest.mark.parametrize("folder", ["/", "~", "/usr", "/home", "/not-there-at-all"])
 def test_a_folder_that_holds_more_than_a_project_is_refused(folder: str) -> None:
     with pytest.raises(StanchionError, match=r"holds more than one project|is no folder"):
         Inside(Path(folder).expanduser())

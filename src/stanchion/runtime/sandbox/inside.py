@@ -23,19 +23,15 @@ from stanchion.runtime.sandbox.keeping.namespaces import (
 )
 
 HOME: Final = "/home/agent"
+_OF_ETC: Final = """
+    alternatives bash.bashrc ca-certificates ca-certificates.conf chromium chromium.d
+    crypto-policies debian_version fonts gai.conf host.conf inputrc java ld.so.cache ld.so.conf
+    ld.so.conf.d locale.conf localtime login.defs lsb-release magic mime.types nanorc os-release
+    perl pki profile profile.d protocols services shells ssl terminfo timezone vim zsh
+"""
 SYSTEM: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix",
-    *(
-        f"/etc/{name}"
-        for name in (
-            "alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "chromium", "chromium.d",
-            "crypto-policies", "debian_version", "fonts", "gai.conf", "host.conf", "inputrc",
-            "java", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.conf", "localtime",
-            "login.defs", "lsb-release", "magic", "mime.types", "nanorc", "os-release", "perl",
-            "pki", "profile", "profile.d", "protocols", "services", "shells", "ssl", "terminfo",
-            "timezone", "vim", "zsh",
-        )
-    ),
+    *(f"/etc/{name}" for name in _OF_ETC.split()),
 )  # fmt: skip
 """What is read of the system: programs, libraries, and settings that hold nothing of a user."""
 SECRET: Final = ("/etc/ssl/private", "/etc/pki/tls/private", "/usr/local/etc/ssl/private")
