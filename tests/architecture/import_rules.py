@@ -17,7 +17,7 @@ OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root", "typed"}
 
 LAB = "stanchion_lab"
 PLAYS_TABLES = "policy_tests"
-"""The part of the lab that plays tables of cases, which are a public form of `stanchion.testing`."""
+"""The part of the lab that plays tables of cases: they are a public form of `stanchion.testing`."""
 
 # Room → rooms it may import besides itself. A dot names a room within a room. `root` is
 # `stanchion/__init__.py`; the lab is a distribution of its own.
