@@ -18,7 +18,6 @@ from stanchion.policy.schema import (
     Placement,
     RoleEntry,
     TaskEntry,
-    TaskFiles,
     ToolEntry,
     any_file,
 )
@@ -31,6 +30,7 @@ from stanchion.policy.sections import (
     DoorRules,
     Escalation,
     Experience,
+    TaskFiles,
 )
 
 PATH = "docs/reference/policy.md"

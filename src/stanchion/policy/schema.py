@@ -48,6 +48,8 @@ from stanchion.policy.sections import (
     RiskLevels,
     Seconds,
     Strikes,
+    TaskBudget,
+    TaskFiles,
 )
 
 Level = Annotated[int, msgspec.Meta(ge=0)]
@@ -113,29 +115,6 @@ class AgentEntry(FileSection, frozen=True):
     branches: tuple[str, ...] | None = None
     """The branches that this agent may commit and push to, as globs, unless its task says others;
     the guard `evidence` with `branch` enforces it."""
-
-
-class TaskFiles(FileSection, frozen=True):
-    """The files that a task is about, as globs."""
-
-    write: Fewer[tuple[str, ...] | None] = None
-    """The only files that may be written or deleted, as globs; `**` matches any number of folders.
-    If absent, all files."""
-    deny: More[tuple[str, ...]] = ()
-    """Files that may never be used, as globs, whatever else allows them."""
-
-
-class TaskBudget(FileSection, frozen=True):
-    """What a task may use in all, whoever works on it."""
-
-    tokens: Lower[Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None] = None
-    """How many tokens the task may use; if absent, they are not limited."""
-    time_s: Lower[Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None] = None
-    """How many seconds the task may take from its first action; if absent, it is not limited."""
-    api_calls: Lower[Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None] = None
-    """How many external API calls the task may make; if absent, they are not limited."""
-    cost_usd: Lower[Annotated[float, msgspec.Meta(ge=0, lt=10**9)] | None] = None
-    """How many US dollars the task may cost; if absent, they are not limited."""
 
 
 class TaskEntry(FileSection, frozen=True):

@@ -1,4 +1,5 @@
-"""The sections of a policy file that are about people and about the engine itself."""
+"""The sections of a policy file that are about people, about what a task may use, and about the
+engine itself."""
 
 from __future__ import annotations
 
@@ -8,7 +9,17 @@ import msgspec
 
 from stanchion.kernel.actions import RISK_NAMES
 from stanchion.kernel.lookups import WAITS_MS
-from stanchion.kernel.option import AtLeastOne, ForPeople, Higher, Lower, Off, On, Shorter
+from stanchion.kernel.option import (
+    AtLeastOne,
+    Fewer,
+    ForPeople,
+    Higher,
+    Lower,
+    More,
+    Off,
+    On,
+    Shorter,
+)
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -315,3 +326,26 @@ class Bypass(FileSection, frozen=True):
     """The role whose yes it takes; one of `escalation.roles` or of the operators' roles."""
     audit_required: Literal[True] = True
     """Always `true`: a bypass is recorded."""
+
+
+class TaskFiles(FileSection, frozen=True):
+    """The files that a task is about, as globs."""
+
+    write: Fewer[tuple[str, ...] | None] = None
+    """The only files that may be written or deleted, as globs; `**` matches any number of folders.
+    If absent, all files."""
+    deny: More[tuple[str, ...]] = ()
+    """Files that may never be used, as globs, whatever else allows them."""
+
+
+class TaskBudget(FileSection, frozen=True):
+    """What a task may use in all, whoever works on it."""
+
+    tokens: Lower[Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None] = None
+    """How many tokens the task may use; if absent, they are not limited."""
+    time_s: Lower[Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None] = None
+    """How many seconds the task may take from its first action; if absent, it is not limited."""
+    api_calls: Lower[Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None] = None
+    """How many external API calls the task may make; if absent, they are not limited."""
+    cost_usd: Lower[Annotated[float, msgspec.Meta(ge=0, lt=10**9)] | None] = None
+    """How many US dollars the task may cost; if absent, they are not limited."""

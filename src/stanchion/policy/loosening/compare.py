@@ -21,15 +21,13 @@ from stanchion.policy.schema import (
     AgentEntry,
     PolicyFile,
     RoleEntry,
-    TaskBudget,
     TaskEntry,
-    TaskFiles,
     ToolEntry,
     readers,
     table_of,
 )
 from stanchion.policy.seat import leaves_out
-from stanchion.policy.sections import RiskEntry
+from stanchion.policy.sections import RiskEntry, TaskBudget, TaskFiles
 from stanchion.policy.sequences import Sequence
 
 READ_AS: Final = {
