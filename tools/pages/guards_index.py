@@ -40,8 +40,7 @@ List a guard in a policy under `guards`, with its name after `use`. In addition 
 without the store for a minute at most, and never past a halt |
 | `log_pass` | `false` | `true`: records also name it when it found nothing; findings are always recorded |
 | `part_of` | absent | the `id` of another entry: both give one verdict in `decision.chain_result()` |
-| `ends_chain` | `true` | `false`: guards behind it are judged even when it refuses, so that their effects count; \
-for guards that keep no state |
+| `ends_chain` | `true` | `false`: guards behind it are judged even when it refuses |
 | `always` | `false` | `true`: no overlay changes or removes it, and it enforces in shadow mode, too |
 | `bypass` | nobody | who may let an action past it, on request: see [bypass](../how-to/bypass.md) |
 """

@@ -17,7 +17,7 @@ class Format(NamedTuple):
     document."""
 
     name: str
-    recognises: Callable[[dict[str, Any]], bool]
+    recognises: Callable[[dict[str, Any]], object]
     translate: Callable[[tuple[Document, ...], str], Document]
 
 
@@ -63,11 +63,7 @@ def _is_veronica(data: dict[str, Any]) -> bool:
 ENVELOPE: Final = frozenset(
     {"layer1_schema", "layer2_repair", "layer3_policy", "repair_enabled", "policy_enabled"}
 )
-
-
-def _is_envelope(data: dict[str, Any]) -> bool:
-    """By the switch of a layer."""
-    return not ENVELOPE.isdisjoint(data)
+"""The switches of layers: settings of an envelope are known by any of them."""
 
 
 GUARDRAILS: Final = Format(
@@ -77,7 +73,7 @@ FORMATS: Final = (
     GUARDRAILS,
     Format("a PenguiFlow policy pack", _is_penguiflow, _translating("penguiflow.translate")),
     Format("a VERONICA configuration", _is_veronica, _translating("veronica")),
-    Format("the settings of an envelope", _is_envelope, _translating("ragix")),
+    Format("the settings of an envelope", ENVELOPE.intersection, _translating("ragix")),
 )
 """The formats that are known by sight."""
 
