@@ -57,7 +57,7 @@ def beside_broker(shield: Shield, agents: Admission) -> Iterator[None]:
     if server is None:
         yield
         return
-    tell(f"answers are heard at {links_base(server)}")
+    tell(f"answers are heard at {server.place}")
     pid = os.fork()
     if not pid:
         try:
@@ -71,12 +71,6 @@ def beside_broker(shield: Shield, agents: Admission) -> Iterator[None]:
     finally:
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
-
-
-def links_base(server: AnswerServer) -> str:
-    """Where a server listens."""
-    host, port = server.server_address[:2]
-    return f"{host!s}:{port}"
 
 
 def link_lines(ticket: Ticket, terminal: Terminal) -> Iterator[str]:
@@ -113,7 +107,7 @@ def run(args: Args) -> int:
             path = notify_file(None, os.environ)
             where = usual_file() if path is None else path
             raise BadInput(f"nobody answers by link yet: add `answers: {{}}` to `{where}`")
-        tell(f"answers are heard at {links_base(server)}")
+        tell(f"answers are heard at {server.place}")
         sys.stdout.flush()
         _serve_until_told(server)
     return 0

@@ -11,7 +11,14 @@ from stanchion.cli.printing import Layout, row
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.ops.views.amounts import in_json, shown, span
 from stanchion.ops.views.people import TicketView
-from stanchion.ops.views.ticket_rows import ONLY_NO, headline, pairs, ticket_rows, time_left
+from stanchion.ops.views.ticket_rows import (
+    LAID_OUT,
+    ONLY_NO,
+    headline,
+    pairs,
+    ticket_rows,
+    time_left,
+)
 
 STYLES: Final = {
     State.OPEN: "asks",
@@ -24,8 +31,6 @@ STYLES: Final = {
 }
 SHORT: Final = 60
 """How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
-LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence", "values", "origin", "call"})
-"""What may have several lines; everything else is a name or a sentence."""
 
 
 def ticket_table(now: int) -> Layout:

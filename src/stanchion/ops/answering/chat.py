@@ -80,9 +80,9 @@ class ChatDoor:
         with self._lock:
             if signature in self._seen:
                 raise AnswerRefused("this was sent before: it counts once")
-            if len(self._seen) >= MOST_SEEN:
-                kept = {each: at for each, at in self._seen.items() if now - at <= 2 * WITHIN_S}
-                self._seen = kept
+            old = [each for each, at in self._seen.items() if now - at > 2 * WITHIN_S]
+            for each in old:
+                del self._seen[each]
             if len(self._seen) >= MOST_SEEN:
                 raise AnswerRefused("too much comes at once: press the button again in a while")
             self._seen[signature] = now

@@ -12,7 +12,7 @@ from stanchion.approvals.questions import DANGERS
 from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.kernel.shown import visible
 from stanchion.ops.views.people import TicketView
-from stanchion.ops.views.ticket_rows import covered, headline, ticket_rows
+from stanchion.ops.views.ticket_rows import LAID_OUT, covered, headline, ticket_rows
 
 STYLE: Final = """
 :root{color-scheme:light dark;--ink:#1a1f27;--dim:#5a6472;--line:#d8dde4;--back:#f3f5f8;--card:#fff;
@@ -61,7 +61,6 @@ SECURITY: Final = (
     "Cross-Origin-Opener-Policy: same-origin",
 )
 """The headers of every answer: no script runs, nothing is kept, framed or told to others."""
-LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence", "values", "origin", "call"})
 ASIDE: Final = frozenset(
     {"ticket", "run", "tenant", "policy", "digest", "opened", "guard", "kind", "asks", "beside"}
 )

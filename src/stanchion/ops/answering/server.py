@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -83,14 +84,10 @@ class AnswerDesk:
         self._shield, self._page, self._links = shield, page, links
         self._other_end = other_end
         chat = page.chat
-        self._door = (
-            None
-            if chat is None
-            else ChatDoor(
-                lambda: own_text(chat.secret_file, SIGNING),
-                lambda: shield.clock() / 1000,
-            )
-        )
+        self._door: ChatDoor | None = None
+        if chat is not None:
+            secret = partial(own_text, chat.secret_file, SIGNING)
+            self._door = ChatDoor(secret, lambda: shield.clock() / 1000)
 
     def hosts(self, port: int) -> set[str]:
         """By which names the page may be asked for: another one was made to lead here."""
@@ -215,6 +212,7 @@ class AnswerServer(ThreadingTCPServer):
             self._tls.load_cert_chain(page.certificate, page.private_key)
         host, _, port = page.bind.rpartition(":")
         super().__init__((host, int(port)), BaseRequestHandler)
+        self.place = f"{host}:{self.server_address[1]}"
         self._hosts = desk.hosts(self.server_address[1])
 
     def process_request(self, request: Any, client_address: Any) -> None:

@@ -19,6 +19,8 @@ WORDS: Final = {
     State.REVIEWED: "reviewed",
 }
 """What an answer is called, where it is no approval."""
+LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence", "values", "origin", "call"})
+"""What may have several lines; everything else is a name or a sentence."""
 OF_A_CALL: Final = frozenset({"args", "content", "evidence", "why", "acts on"})
 """What a question about values has in rows of its own."""
 ONLY_NO: Final = (
