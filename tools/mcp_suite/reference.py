@@ -34,7 +34,7 @@ EXECUTABLE: Final = ("--executable-path", CHROMIUM)
 CHANGING: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z")
 
 
-class Step(NamedTuple):
+class ReferenceCall(NamedTuple):
     """One call, and what must be said of it: texts that come, texts that do not, and how many
     images. Whether it `runs` is whether the server is asked."""
 
@@ -46,22 +46,22 @@ class Step(NamedTuple):
     runs: bool = True
 
 
-class Scene(NamedTuple):
+class ReferenceScene(NamedTuple):
     """A server, the policy before it, and what is called."""
 
     server: tuple[str, ...]
     policy: dict[str, Any]
-    steps: tuple[Step, ...]
+    steps: tuple[ReferenceCall, ...]
 
 
-def _click(target: str, says: str, runs: bool = False) -> Step:
+def _click(target: str, says: str, runs: bool = False) -> ReferenceCall:
     # What the agent says of an element is not believed.
     args = {"target": target, "element": "the heading of the page"}
-    return Step("browser_click", args, (says,), runs=runs)
+    return ReferenceCall("browser_click", args, (says,), runs=runs)
 
 
-SCENES: Final[dict[str, Scene]] = {
-    "playwright": Scene(
+SCENES: Final[dict[str, ReferenceScene]] = {
+    "playwright": ReferenceScene(
         ("playwright-mcp", "--headless", "--no-sandbox", "--isolated", *EXECUTABLE),
         {
             "tools": {
@@ -71,9 +71,9 @@ SCENES: Final[dict[str, Scene]] = {
             "guards": [{"id": "egress", "internal_hosts": ["127.0.0.1"]}],
         },
         (
-            Step("browser_navigate", {"url": f"{HERE}/page.html"}, ("Page Title: Shop",)),
-            Step("browser_snapshot", {}, ("Buy now", "Warning: ", "tries to command you")),
-            Step("browser_take_screenshot", {"scale": "css"}, ("Screenshot",), images=1),
+            ReferenceCall("browser_navigate", {"url": f"{HERE}/page.html"}, ("Page Title: Shop",)),
+            ReferenceCall("browser_snapshot", {}, ("Buy now", "Warning: ", "tries to command you")),
+            ReferenceCall("browser_take_screenshot", {"scale": "css"}, ("Screenshot",), images=1),
             _click("e5", "`127.0.0.2` is not on the public network"),
             _click("e9", "`127.0.0.2` is not on the public network"),
             _click("e12", "a person has been asked"),
@@ -82,27 +82,29 @@ SCENES: Final[dict[str, Scene]] = {
             _click("e12", "`the element` comes from nowhere"),
         ),
     ),
-    "everything": Scene(
+    "everything": ReferenceScene(
         ("mcp-server-everything", "stdio"),
         {},
         (
-            Step("echo", {"message": "hello"}, ("hello",)),
-            Step("get-tiny-image", {}, ("image", "was withheld", "`media: allow`")),
+            ReferenceCall("echo", {"message": "hello"}, ("hello",)),
+            ReferenceCall("get-tiny-image", {}, ("image", "was withheld", "`media: allow`")),
         ),
     ),
-    "everything-with-images": Scene(
+    "everything-with-images": ReferenceScene(
         ("mcp-server-everything", "stdio"),
         {"tools": {"get-tiny-image": {"media": "allow"}}},
-        (Step("get-tiny-image", {}, ("image",), ("withheld",), images=1),),
+        (ReferenceCall("get-tiny-image", {}, ("image",), ("withheld",), images=1),),
     ),
-    "filesystem": Scene(
+    "filesystem": ReferenceScene(
         ("mcp-server-filesystem", FILES),
         {"tools": {"read_media_file": {"media": "allow"}}},
         (
-            Step("read_text_file", {"path": f"{FILES}/notes.txt"}, ("nothing new",)),
-            Step("read_media_file", {"path": f"{FILES}/pixel.png"}, images=1),
-            Step("read_text_file", {"path": f"{FILES}/keys.txt"}, ("[redacted:",), ("ghp_",)),
-            Step(
+            ReferenceCall("read_text_file", {"path": f"{FILES}/notes.txt"}, ("nothing new",)),
+            ReferenceCall("read_media_file", {"path": f"{FILES}/pixel.png"}, images=1),
+            ReferenceCall(
+                "read_text_file", {"path": f"{FILES}/keys.txt"}, ("[redacted:",), ("ghp_",)
+            ),
+            ReferenceCall(
                 "write_file",
                 {"path": "/etc/cron.d/x", "content": "x"},
                 ("may not be written",),
@@ -113,7 +115,7 @@ SCENES: Final[dict[str, Scene]] = {
 }
 
 
-def told(step: Step, result: Any) -> list[str]:
+def told(step: ReferenceCall, result: Any) -> list[str]:
     """What is wrong with what came of a step."""
     text = "\n".join([block.text for block in result.content if block.type == "text"])
     images = sum(block.type == "image" for block in result.content)
@@ -128,7 +130,7 @@ def lost(node: Path) -> list[str]:
     """Play every scene with its real server, and keep what that answered; gives what is wrong."""
     if not Path(CHROMIUM).exists():
         raise SystemExit(f"there is no `{CHROMIUM}`: install Debian's package `chromium`")
-    return [line for name in SCENES for line in anyio.run(_played, name, node)]
+    return [line for name in SCENES for line in anyio.run(_played, name, node.resolve())]
 
 
 async def _played(name: str, node: Path) -> list[str]:

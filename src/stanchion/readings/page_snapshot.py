@@ -86,18 +86,15 @@ def _take(page: PageSnapshot, above: list[tuple[int, PageElement]], depth: int, 
     node = _NODE.fullmatch(quoted[1].replace("''", "'") + quoted[2] if quoted is not None else said)
     if node is None:
         return
-    name = _plain(node[2]) if node[2] else ""
-    words = f"{name} {_plain(node[4].strip())}".strip() if node[4] else name
+    words = " ".join([_plain(each.strip()) for each in (node[2], node[4]) if each]).strip()
     for _, outer in above:
         if len(outer.text) < LONGEST:
             outer.text = f"{outer.text} {words}".strip()[:LONGEST]
     pressed = next((one for _, one in reversed(above) if one.role in PRESSED), None)
     element = PageElement(node[1], words[:LONGEST], within=pressed)
     above.append((depth, element))
-    ref = _REF.search(node[3])
-    if ref is not None:
-        # Two elements of one reference: nobody knows which is meant.
-        page.elements[ref[1]] = element if ref[1] not in page.elements else PageElement(UNKNOWN, "")
+    for ref in _REF.findall(node[3]):  # of two with one reference nobody knows which is meant
+        page.elements[ref] = element if ref not in page.elements else PageElement(UNKNOWN, "")
     if " [active]" in node[3]:
         page.focus = element
 

@@ -78,12 +78,7 @@ def _judged(tool: Any, tool_use: Any, hosted: Any) -> Any:
             return awaited(hosted.acall(tool_use.name, args, tool.call, about=call))
         return answer(hosted.call(tool_use.name, args, tool.call, about=call))
 
-    is_async = awaits_result(tool)
+    is_async = any("Async" in base.__name__ for base in type(tool).__mro__)
     made = copy(tool)
     made.call = judged
     return made
-
-
-def awaits_result(tool: Any) -> bool:
-    """Whether what a tool gives is to be awaited."""
-    return any("Async" in base.__name__ for base in type(tool).__mro__)

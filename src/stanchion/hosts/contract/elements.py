@@ -44,8 +44,7 @@ class ActedOn(msgspec.Struct, frozen=True):
 
 def _same_host(url: str, page: str) -> bool:
     one, other = url_of(url), url_of(page)
-    both = isinstance(one, UrlTarget) and isinstance(other, UrlTarget)
-    return both and one.host == other.host  # type: ignore[union-attr] # both are targets
+    return isinstance(one, UrlTarget) and isinstance(other, UrlTarget) and one.host == other.host
 
 
 def with_elements(args: Mapping[str, Any], elements: Sequence[ActedOn]) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from mcp.shared.exceptions import MCPError
+from msgspec.structs import replace
 
 from stanchion.hosts.contract.elements import ActedOn
 from stanchion.hosts.mcp.relay import Relay
 from stanchion.hosts.mcp.server_link import ServerLink
-from stanchion.readings.page_snapshot import PageElement, PageSnapshot, snapshot_of
+from stanchion.readings.page_snapshot import LONGEST, UNKNOWN, snapshot_of
 
 FOCUS: Final = "@focus"
 ACTING: Final = {
@@ -52,15 +53,19 @@ async def acted_on(relay: Relay, link: ServerLink, shown: str, args: Any) -> lis
     if not isinstance(args, dict) or tool not in ACTING or link.usable.get(SNAPSHOT) != "":
         return []
     page = snapshot_of(await _text(relay, link, SNAPSHOT, {}))
+    sends = bool(args.get("submit")) or args.get("key") in ("Enter", "NumpadEnter")
     found: list[ActedOn] = []
     for ref in list(_refs(tool, args))[: MOST + 1]:
         element = page.focus if ref == FOCUS else page.elements.get(ref)
         if ref == FOCUS and page.url and (element is None or element.role == "generic"):
-            found.append(ActedOn("page", page=page.url))
+            found.append(ActedOn("page"))
         elif element is None or len(found) == MOST:
             found.append(ActedOn())
         else:
-            found.append(await _whole(relay, link, page, element, ref, tool, args))
+            meant = element.within if element.within is not None else element
+            url = urljoin(page.url, meant.url) if meant.url else ""
+            known = ActedOn(meant.role, element.words, url, page=page.url)
+            found.append(await _whole(relay, link, known, ref, sends))
     return found if found else [ActedOn()]
 
 
@@ -72,31 +77,20 @@ def _refs(tool: str, args: dict[str, Any]) -> Iterator[str]:
             yield named if isinstance(named, str) else ""
 
 
-async def _whole(
-    relay: Relay,
-    link: ServerLink,
-    page: PageSnapshot,
-    element: PageElement,
-    ref: str,
-    tool: str,
-    args: dict[str, Any],
-) -> ActedOn:
-    meant = element.within if element.within is not None else element
-    url = urljoin(page.url, meant.url) if meant.url else ""
-    known = ActedOn(meant.role, element.words, url, page=page.url)
+async def _whole(relay: Relay, link: ServerLink, known: ActedOn, ref: str, sends: bool) -> ActedOn:
+    """An element with where its form goes, and what stands on the button that sends it."""
     if link.usable.get(EVALUATE) != "":
         return known
-    asked = {"function": FORM} if ref == FOCUS else {"function": FORM, "target": ref}
+    asked = {"function": FORM, "target": ref, "element": "the form"}
     if ref == FOCUS:
         asked = {"function": f"() => ({FORM})(document.activeElement || document.body)"}
-    form = _result(await _text(relay, link, EVALUATE, {"element": "the form", **asked}))
+    form = _result(await _text(relay, link, EVALUATE, asked))
     if form is None:
         return known
     if not isinstance(form, dict) or not isinstance(form.get("to"), str):
-        return ActedOn(text=known.text, url=url)
-    sends = bool(args.get("submit")) or args.get("key") in ("Enter", "NumpadEnter")
-    by = str(form.get("by", "")) if sends and tool != "browser_click" else ""
-    return ActedOn(known.role, known.text, url, form["to"], page.url, by[:200])
+        return replace(known, role=UNKNOWN)
+    by = str(form.get("by", ""))[:LONGEST] if sends else ""
+    return replace(known, form_url=form["to"], submits=by)
 
 
 async def _text(relay: Relay, link: ServerLink, tool: str, args: dict[str, Any]) -> str:

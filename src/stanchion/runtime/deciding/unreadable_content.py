@@ -63,29 +63,14 @@ def against(
     withheld."""
     if not read.parts:
         return ()
-    from stanchion.runtime.values.parts import lets_in, sha256_of, without
+    from stanchion.runtime.values.parts import lets_in, without
 
-    comes = stage is Stage.TOOL_RESULT
-    rule = desk.shield.policy.unread(tool)
-    most: Seen = {
-        "block": Seen.WHOLE,
-        "media": Seen.SPELLED if stage in OUTGOING else Seen.DIGEST,
-        "allow": Seen.NOTHING,
-    }[rule]
-    media = comes and desk.shield.policy.lets_media(tool)
-    kept: list[UnreadPart] = []
-    for part in read.parts:
-        if media and lets_in(read.content, part):
-            desk.let_in(sha256_of(read.content, part))
-        elif part.seen > most and not (
-            stage is Stage.MODEL_CALL and desk.has_let_in(sha256_of(read.content, part))
-        ):
-            kept.append(part)
+    kept = _kept(desk, stage, tool, read)
     passed = [part for part in read.parts if part not in kept]
     patches = [
         without(read.content, part, stand_in(part, tool, lets_in(read.content, part)), len(under))
         for part in kept
-        if comes and part.path[: len(under)] == under
+        if stage is Stage.TOOL_RESULT and part.path[: len(under)] == under
     ]
     found = [patch for patch in patches if patch is not None]
     if len(found) < len(kept):
@@ -96,15 +81,32 @@ def against(
     return tuple(said)
 
 
+def _kept(desk: Desk, stage: Stage, tool: str, read: Read) -> list[UnreadPart]:
+    """What of that does not go through."""
+    from stanchion.runtime.values.parts import lets_in, sha256_of
+
+    most: Seen = {
+        "block": Seen.WHOLE,
+        "media": Seen.SPELLED if stage in OUTGOING else Seen.DIGEST,
+        "allow": Seen.NOTHING,
+    }[desk.shield.policy.unread(tool)]
+    media = stage is Stage.TOOL_RESULT and desk.shield.policy.lets_media(tool)
+    let = [part for part in read.parts if media and lets_in(read.content, part)]
+    for part in let:
+        desk.let_in(sha256_of(read.content, part))
+    if stage is Stage.MODEL_CALL:
+        let = [one for one in read.parts if desk.has_let_in(sha256_of(read.content, one))]
+    return [part for part in read.parts if part.seen > most and part not in let]
+
+
 def stand_in(part: UnreadPart, tool: str, is_media: bool) -> str:
     """What the agent reads in the place of a part: what stood there, and how it is let in."""
     cure = f"`unread: {'media' if part.seen == Seen.DIGEST else 'allow'}`"
     why = "no guard can read it"
-    if part.kind.startswith(("image/", "audio/")):
-        if is_media:
-            cure = "`media: allow`"
-        else:
-            why = "it is too large, or not what is said of it"
+    if is_media:
+        cure = "`media: allow`"
+    elif part.kind.startswith(("image/", "audio/")):
+        why = "it is too large, or not what is said of it"
     what = part.words.rpartition("`, ")[2]
     return (
         f"[{what} was withheld, because {why}; {cure} for the tool `{visible(tool)}` in the policy "

@@ -204,7 +204,7 @@ def _opaque(value: Any) -> ValueLeaf:
 
 
 OPAQUE: Final = Form(_opaque)
-ENUM: Final = Form(parts=enum_parts, mutable=False)
+ENUM: Final = Form(parts=enum_parts, mutable=False, ordered=False)
 """A member of an enumeration is its value, and what else it was given."""
 
 

@@ -264,9 +264,8 @@ class _ValueReader(msgspec.Struct, eq=False):
             quiet = quiet if self._path else quiet | self.quiet
         contents, handed = [], []
         same = True
-        listed = form.ordered and form is not ENUM
         for at, item in enumerate(items):
-            self._path.append(names[at] if names is not None else at if listed else UNORDERED)
+            self._path.append(names[at] if names is not None else at if form.ordered else UNORDERED)
             known = len(self._unread), self._seen
             one, other = self._take(item, depth + 1)
             if names is not None and names[at] in quiet:
@@ -296,8 +295,10 @@ def _made(form: Form, value: Any, items: Any) -> Any:
     return MISSING if form.made is None else form.made(value, items)
 
 
-def _single(value: Any, content: Any, changed: str) -> str:
+def _single(value: Any, content: Any, changed: Any) -> Any:
     """A changed text, in base64 where the content was the text that the value has in it."""
+    if type(changed) is not str:
+        return changed
     text = unspelled(changed)
     if type(value) is not str or type(content) is not str or content.startswith(DIGESTED):
         return text
@@ -317,7 +318,7 @@ def restored(value: Any, content: Any, changed: Any) -> Any:
     if kind is RemoteValue:
         return changed
     if value is None or is_any(kind, (str, bool, int, float)):
-        return _single(value, content, changed) if type(changed) is str else changed
+        return _single(value, content, changed)
     form = form_of(value)
     if form.parts is None:
         made = changed if form.made is None else form.made(value, changed)
