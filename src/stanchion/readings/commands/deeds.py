@@ -112,6 +112,7 @@ _SECRETS: Final = regex(
     r"/credentials\b|/api[-_]?keys\b|/env\b|decrypt['\":= ]+true"
 )
 """What is in an address at which secrets are given out."""
+TEXT: Final = frozenset({str})
 DEVICES: Final = "/dev/"
 _NAME: Final = regex(r"[A-Za-z][\w.:-]{1,63}")
 _PLACE: Final = regex(r"/?[A-Za-z][\w.:/-]{1,99}")
@@ -167,6 +168,8 @@ def _reaches(name: str, value: Any) -> bool:
 def _asked_of_service(name: ToldName, traits: Any, args: dict[str, Any]) -> list[Strings | None]:
     """A request, or what a cluster is told to have; and what a call does by the words of its name,
     of its arguments and of the address, where that is not on this machine."""
+    if name.runs and TEXT.issuperset(map(type, args.values())) and COMMANDS.issuperset(args):
+        return [None]
     heard = _Heard(name, args)
     method = heard.method or name.method
     asked = _request(args, method, heard.url) if method else None

@@ -28,6 +28,11 @@ def _places(command: Command, roots: Roots, paths: tuple[str, ...] | list[str]) 
 
 
 @asked
+def makes_nothing(command: Command, _roots: Roots) -> bool:
+    return command.name in (":", "true")
+
+
+@asked
 def deletes_lost(command: Command, roots: Roots) -> bool:
     places = _places(command, roots, command.operands)
     if any(
