@@ -129,6 +129,17 @@ def test_what_was_reached_is_learnt_and_what_would_be_refused_is_told(
     assert "`learned.yaml` cannot be written" in capfd.readouterr().err
 
 
+def test_hooks_that_do_not_reach_what_judges_are_said(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = here / ".claude/settings.json"
+    settings.parent.mkdir()
+    for text, said in (('{"hooks": {}}', 1), ('{"command": "stanchion hook claude"}', 2)):
+        settings.write_text(text)
+        assert main(["run", "--", "true"]) == 0
+        assert len(capfd.readouterr().err.splitlines()) == said
+
+
 def test_roots_of_the_policy_may_be_written(here: Path) -> None:
     root = here.parent / "root"
     root.mkdir()
