@@ -123,6 +123,31 @@ def test_a_local_door_leads_to_one_place(
         assert service.heard == []
 
 
+@pytest.mark.parametrize(
+    ("host", "header", "reaches"),
+    [
+        ("127.0.0.1:3130", "Accept: */*", True),
+        ("localhost", "Accept: */*", True),
+        ("page.test:3130", "Accept: */*", False),
+        ("127.0.0.1:3130", "Origin: https://page.test", False),
+    ],
+)
+def test_a_page_in_a_browser_does_not_use_a_secret(
+    host: str,
+    header: str,
+    reaches: bool,
+    service: Server,
+    trusting: ssl.SSLContext,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    policy = _policy(service, monkeypatch)
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        head = f"GET / HTTP/1.1\r\nHost: {host}\r\n{header}\r\nConnection: close\r\n\r\n"
+        answer = said(at.local[0], head.encode())
+        assert answer.startswith(b"HTTP/1.1 200 OK" if reaches else b"HTTP/1.1 403 Forbidden")
+    assert bool(service.heard) is reaches
+
+
 def test_a_service_that_is_not_who_it_says_gets_nothing(
     service: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

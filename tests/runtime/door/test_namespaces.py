@@ -64,7 +64,7 @@ class Inside:
 
     def gets(self, url: str, port: int = 3128) -> str:
         """What the proxy inside, or a local door, answers to a request."""
-        host = url.split("/")[2] if port == 3128 else "local"
+        host = url.split("/")[2] if port == 3128 else "localhost"
         lines = [f"GET {url} HTTP/1.1", f"Host: {host}", "Connection: close", "", ""]
         made = f"socket.create_connection(('127.0.0.1', {port}))"
         head = "\r\n".join(lines).encode()

@@ -45,6 +45,8 @@ GO_ON: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 OWN_HEADERS: Final = frozenset({"content-length", "expect", "host"})
 """Headers that the door writes itself."""
 _HOST: Final = regex(r"[A-Za-z0-9._-]+(?::80)?")
+LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost"})
+"""What a local door is called by programs; a page that is led there calls it by its own name."""
 LAST_CHUNK: Final = b"0\r\n\r\n"
 BODILESS: Final = frozenset({204, 304})
 
@@ -113,6 +115,9 @@ class HttpDoor:
             body = b"" if ends is None else await self._body(ends)
         headers = tuple([one for one in passed_on(head.headers) if one[0].lower() != "expect"])
         if self._credential is not None:
+            host = ",".join(values(head.headers, "host")).partition(":")[0]
+            if host not in LOCAL_NAMES or values(head.headers, "origin"):
+                raise HeadFault("it comes from a page in a browser, and not from a program")
             headers = self._credential.without(headers)
             head = head._replace(target=self._credential.without_parameter(head.target))
             said = written_head(f"{head.method} {head.target}", headers)
