@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -127,6 +128,17 @@ def test_what_was_reached_is_learnt_and_what_would_be_refused_is_told(
     assert f'extends: "{here}/policy.yaml"' in learned
     assert main([*words, "true"]) == 2
     assert "`learned.yaml` cannot be written" in capfd.readouterr().err
+
+
+def test_hooks_that_do_not_reach_what_judges_are_said(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = here / ".claude/settings.json"
+    settings.parent.mkdir()
+    for text, said in (('{"hooks": {}}', 1), ('{"command": "stanchion hook claude"}', 2)):
+        settings.write_text(text)
+        assert main(["run", "--", "true"]) == 0
+        assert len(capfd.readouterr().err.splitlines()) == said
 
 
 def test_roots_of_the_policy_may_be_written(here: Path) -> None:
@@ -265,3 +277,38 @@ def test_a_shell_inside_can_stop_what_is_in_it(here: Path, person: Person) -> No
             person.types(types)
         person.reads(r"[\r\n]out\r\n")
         assert started.wait() == 6
+
+
+def begun(here: Path, script: str, *before: str) -> subprocess.Popen[str]:
+    """A contained run whose script has said that it is up."""
+    words = [*before, *stanchion("sh", "-c", script)]
+    started = subprocess.Popen(words, cwd=here, stdout=-1, stderr=-3, text=True)
+    assert started.stdout is not None
+    assert started.stdout.readline() == "up\n"
+    return started
+
+
+def test_as_the_first_process_of_a_container_it_passes_on_that_it_is_to_end(here: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can make a first process")
+    apart = ("unshare", "--pid", "--fork", "--mount-proc")
+    with begun(
+        here, "trap 'exit 9' TERM; echo up; while :; do sleep 0.02; done", *apart
+    ) as started:
+        place = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+        os.kill(int(place.read_text()), signal.SIGTERM)
+        assert started.wait() == 9
+
+
+def test_while_it_is_stopped_there_is_no_network_inside(here: Path) -> None:
+    os.mkfifo(here / "go")
+    asks = (
+        f"{PYTHON} -c 'import socket; socket.create_connection((\"127.0.0.1\", 3128), 1).recv(1)'"
+    )
+    with begun(here, f"echo up; read x <go; {asks} 2>&1 | tail -1") as started:
+        started.send_signal(signal.SIGSTOP)
+        (here / "go").write_text("\n")
+        assert started.stdout is not None
+        assert started.stdout.readline() == "TimeoutError: timed out\n"
+        started.send_signal(signal.SIGCONT)
+        assert started.wait() == 0

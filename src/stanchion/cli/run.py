@@ -6,7 +6,7 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -53,6 +53,7 @@ def run(args: Args) -> int:
             inner = ports(local_doors(shield.policy.file))
             walls = contained.build(inside, Path.cwd(), inner, VERSION.decode(), kinds)
             _tell(walls, args.require)
+            _tell_of_hooks(inside.project)
             door = Door(one, Listeners.received(contained.line))
             open_now.callback(door.close)
             open_now.push(contained)  # what is inside ends before the door does
@@ -122,6 +123,15 @@ def _tell(walls: StandingWalls, require: bool) -> None:
         raise BadInput(f"nothing ran: walls of {walls.kind} do not hold {missing}")
     held = ", ".join(walls.walls)
     note(f"not contained: walls of {walls.kind} hold {held}; nothing holds {missing}")
+
+
+def _tell_of_hooks(project: Path) -> None:
+    """Say that hooks of ours in the project judge nothing: the daemon that they call is outside."""
+    for name in (".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json"):
+        with suppress(OSError):
+            if "stanchion" in (project / name).read_text(encoding="utf-8", errors="replace"):
+                told = "do not reach what judges: what leaves is judged, and single calls are not"
+                note(f"hooks in `{name}` {told}")
 
 
 RUN_COMMAND: Final = DeclaredCommand(
