@@ -14,12 +14,13 @@ PATH = "docs/reference/contained.md"
 INTRODUCTION: Final = """\
 # What gets out of a contained run
 
-A hostile program ran inside [`stanchion run`](../how-to/contained.md) and tried everything below, behind each kind of
-walls, started by root and by an ordinary user. Outside, a host answered at every address that it tried. A test runs it
-again and holds this page to what it finds.
+A hostile program ran inside [`stanchion run`](../how-to/contained.md) and tried everything below,
+behind each kind of walls, started by root and by an ordinary user. Outside, a host answered at
+every address that it tried. A test runs it again and holds this page to what it finds.
 
-*held* is what it did not get, and *out* what it got. Landlock alone holds neither a network nor what lies inside a
-folder that may be written: `stanchion run` says so, and with `--require` it does not start there.
+*held* is what it did not get, and *out* what it got. Landlock alone holds neither a network nor
+what lies inside a folder that may be written: `stanchion run` says so, and with `--require` it
+does not start there.
 """
 
 
