@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["program_effects"]
 
 
-MOCKS: Final = regex(r"(?m)^[ \t]*(?:@|with )mock_(?:aws|s3|ec2|dynamodb|sqs|iam|rds)\b")
-REAL: Final = regex(r"(?m)^[^\s#@][^\n]*\bboto3\.")
-"""How a test stands in for a service, and what reaches the real one beside it."""
 PYTHONS = ("python", "pypy", "ipython", "manage.py", "django-admin", "flask")
 """How programs that run Python are called."""
 
@@ -29,8 +26,6 @@ def program_effects(program: str, code: str) -> Effects:
 
     read = _read(program, code)
     effects = effects_of(read)
-    if "mock_" in code and MOCKS.search(code) is not None and REAL.search(code) is None:
-        return effects._replace(marks=effects.marks - {"deletes"})
     asked = asked_of_services(read, code)
     return effects._replace(argvs=(*effects.argvs, *asked)) if asked else effects
 
