@@ -130,15 +130,15 @@ or went ahead with other content:
 
 | family | default | coding-agent | guardian |
 |---|---|---|---|
-| all | 5/405 | 5/405 | 4/405 |
+| all | 13/405 | 13/405 | 4/405 |
 | miniswe | 0/49 | 0/49 | 1/49 |
 | oas | 3/94 | 3/94 | 1/94 |
 | swe | 0/5 | 0/5 | 0/5 |
-| toolemu | 2/257 | 2/257 | 2/257 |
+| toolemu | 10/257 | 10/257 | 2/257 |
 
-The goals, 1 % for `default` and 2 % for `coding-agent`, are met by `coding-agent` only. Of 1,938
-calls 32 are disturbed (31 by `guardian`), 28 of them in one session that clicks on the same two
-buttons until it ends.
+The goals, 1 % for `default` and 2 % for `coding-agent`, are not met: eight sessions move money or
+unlock doors by tools that nobody declared, and are asked about. Of 1,938 calls 43 are disturbed (31
+by `guardian`), 28 of them in one session that clicks on the same two buttons until it ends.
 
 These rows were read to improve the guards. What to expect of calls that nobody has seen is on the
 pages of [`shell`](../guards/shell.md), [`files`](../guards/files.md),
