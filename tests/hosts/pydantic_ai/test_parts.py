@@ -3,6 +3,7 @@ the policy lets it in."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -41,7 +42,7 @@ def test_a_picture_and_its_neighbours(media: str, given: str) -> None:
         def shot() -> Any:
             return GIVEN[given]
 
-        assert agent.run_sync("go").output == "done"
+        assert asyncio.run(agent.run("go")).output == "done"
     contents = [part.content for part in seen[-1].parts]
     words = str(contents)
     assert "here" in words
