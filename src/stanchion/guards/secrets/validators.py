@@ -64,6 +64,8 @@ CODE: Final = regex(
 """What code has in the place of a value: a call, an attribute, a constant, a name."""
 PATH: Final = regex(r"~?\.{0,2}/?(?:[\w.@-]+/)+[\w.@-]*|[A-Za-z]:[\\/].*|/[\w.-]+")
 """A place in a file system."""
+CHANCE: Final = 5
+"""How long what stands between two slashes has to be so that its case tells."""
 
 NUMBERS: Final = regex(r"0[xX][0-9A-Fa-f]+|\d+")
 CODE_ITEMS: Final = regex(r"[0-9A-Za-z]{4,}(?:-[0-9A-Za-z]{4,})*")
@@ -109,9 +111,18 @@ def wild(text: str) -> bool:
 def guessed(text: str) -> bool:
     """Whether chance made it, where no more is known of it than a name: no identifier, path, host,
     version or word."""
-    if not any(c.isdigit() for c in text) or not random(text) or PATH.fullmatch(text):
+    if not any(c.isdigit() for c in text) or not random(text) or is_path(text):
         return False
     return any(len(part) >= 8 and not worded(part) for part in PARTS.split(text))
+
+
+def is_path(text: str) -> bool:
+    """Whether it is a place in a file system, and no base64 with a slash in it, of which each long
+    part is in wild cases."""
+    if PATH.fullmatch(text) is None:
+        return False
+    long = [part for part in text.split("/") if len(part) >= CHANCE]
+    return not long or not all(map(wild, long))
 
 
 def worded(part: str) -> bool:
@@ -146,7 +157,7 @@ def artifactory(text: str) -> bool:
 def written_password(text: str) -> bool:
     """Whether a value under the name of a password is one: not what code, a path or a sentence has
     there."""
-    return password(text) and CODE.search(text) is None and not PATH.fullmatch(text)
+    return password(text) and CODE.search(text) is None and not is_path(text)
 
 
 def jwt(text: str) -> bool:

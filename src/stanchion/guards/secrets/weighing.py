@@ -16,7 +16,7 @@ from stanchion.guards.secrets.validators import (
     CODE,
     NEIGHBOURS,
     PARTS,
-    PATH,
+    is_path,
     phrase,
     real,
     wild,
@@ -81,7 +81,7 @@ def weighed(before: str, value: str) -> bool:
         or not (_made(value) or (human and _chosen(value)))
     ):
         return False
-    if _PLAIN.fullmatch(value) or PATH.fullmatch(value) or not real(value) or stands_in(value):
+    if _PLAIN.fullmatch(value) or is_path(value) or not real(value) or stands_in(value):
         return False
     if CODE.search(value) is not None or _OTHER.search(value) is not None or phrase(value):
         return False
