@@ -88,6 +88,14 @@ def test_a_survivor_fails_and_is_told_with_its_place(
     assert "without guard `size_limits` (policy: guards[2]): no case notices" in said
 
 
+def test_what_a_pack_brings_is_for_its_makers_to_test() -> None:
+    extended = {"name": "mine", "extends": "default", "guards": [{"use": "authority"}]}
+    assert {one.what for one in mutants(extended, inherited=False)} == {
+        "without guard `authority`",
+        "guard `authority` in shadow",
+    }
+
+
 def test_every_entry_of_a_pack_has_its_mutants() -> None:
     whats = [one.what for one in mutants("default")]
     assert len(whats) == len(set(whats)) > 20

@@ -4,6 +4,7 @@ notice."""
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from stanchion import PolicyError
 from stanchion.cli.command import BadInput, DeclaredCommand, count, option
 from stanchion.cli.printing import progress, put_json
 from stanchion.cli.terminal import tell
+from stanchion.policy.load import packs
 from stanchion.testing.table_file import Case
 from stanchion_lab.policy_tests.junit import junit
 from stanchion_lab.policy_tests.mutation import Verdict, judge
@@ -29,6 +31,7 @@ from stanchion_lab.policy_tests.suite import (
 )
 
 FAILED: Final = 1
+PACKS: Final = packs()
 
 
 class TestReport(msgspec.Struct, frozen=True):
@@ -88,6 +91,8 @@ def _cells(each: PolicyReach) -> str:
 
 
 def _test(args: argparse.Namespace) -> int:
+    # What the shields of cases would log is of no real ticket, run or person.
+    logging.getLogger("stanchion").setLevel(logging.CRITICAL + 1)
     try:
         report = _played(args)
     except NoTables as error:
@@ -115,12 +120,14 @@ def _played(args: argparse.Namespace) -> TestReport:
                 each.append((case, came))
                 if bar is not None:
                     bar(len(each), total)
-    reached = tuple(reach(each)) if args.reach is not None else ()
-    verdicts = _mutated(found, args.jobs) if args.mutate is not None else {}
+    reached = tuple(reach(each, args.packs is not None)) if args.reach is not None else ()
+    verdicts = _mutated(found, args.jobs, args.packs is not None) if args.mutate is not None else {}
     return TestReport(tuple([came for _, came in each]), reached, verdicts)
 
 
-def _mutated(found: list[CaseTable], jobs: int | None) -> dict[str, tuple[Verdict, ...]]:
+def _mutated(
+    found: list[CaseTable], jobs: int | None, with_packs: bool
+) -> dict[str, tuple[Verdict, ...]]:
     by_policy: dict[bytes, list[Case]] = {}
     for case in [one for table in found for one in table.cases if one.refused is None]:
         by_policy.setdefault(msgspec.json.encode(case.policy), []).append(case)
@@ -131,13 +138,15 @@ def _mutated(found: list[CaseTable], jobs: int | None) -> dict[str, tuple[Verdic
         assert source is not None
         name = source if isinstance(source, str) else str(source.get("name", "policy"))
         with progress(f"mutants of {name}", str) as bar:
-            done = judge(source, cases, processes, bar)
+            own = isinstance(source, dict) or source not in PACKS
+            done = judge(source, cases, processes, bar, inherited=with_packs or not own)
         verdicts[name] = (*verdicts.get(name, ()), *done)
     return verdicts
 
 
 TEST_COMMAND: Final = DeclaredCommand(
-    usage="stanchion test [FILE|FOLDER …] [--reach] [--mutate] [--jobs N] [--junit FILE] [--json]",
+    usage="""stanchion test [FILE|FOLDER …] [--reach] [--mutate] [--packs] [--jobs N] [--junit FILE]
+                      [--json]""",
     description="""\
 Play the cases that stand beside policies: YAML files with `policy` and `cases`. Each case is
 played on a store of its own and a clock of its own; nothing is executed and nothing is kept.
@@ -152,7 +161,8 @@ examples:
 
 With --mutate each entry of a policy is taken away, put into shadow or made milder, one at a
 time, and the cases are played again. What no case notices is not tested: add a case, or let
-the entry go. `docs/how-to/test-your-policy.md` has the form of tables.
+the entry go. What packs bring is for their makers to test, and counts with --packs only.
+`docs/how-to/test-your-policy.md` has the form of tables.
 
 exit status:
   0  everything came as expected, and every mutant is noticed
@@ -162,6 +172,7 @@ exit status:
         option("places FILE", "tables, or folders that have some (default: this one)", nargs="*"),
         option("--reach", "say what of each policy the cases reach", default=None),
         option("--mutate", "look for entries that could go unnoticed", default=None),
+        option("--packs", "what packs bring counts, too", default=None),
         option("--jobs N", "how many processes (default: one for each core)", type=count),
         option("--junit FILE", "write a report in JUnit's XML, too"),
         option("--json", "answer with one line of JSON"),

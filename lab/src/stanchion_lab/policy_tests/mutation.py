@@ -13,7 +13,7 @@ from stanchion import PolicyError
 from stanchion.policy.document import DocumentNode
 from stanchion.policy.load import load_policy, read_policy
 from stanchion.testing.table_file import Case
-from stanchion_lab.policy_tests.suite import played
+from stanchion_lab.policy_tests.suite import INHERITED, played
 
 WEAKER: Final = {"block": "warn", "quarantine": "block", "halt": "block", "escalate": "warn"}
 """What an action becomes in a weakened entry."""
@@ -54,9 +54,16 @@ def plain(node: DocumentNode) -> Any:
     return node.value
 
 
-def mutants(source: dict[str, Any] | str) -> Iterator[PolicyMutant]:
+def mutants(source: dict[str, Any] | str, inherited: bool = True) -> Iterator[PolicyMutant]:
     """Every policy that differs from another in one entry: without it, in shadow, with a weaker
-    action; and without one entry of its tools, agents, tasks, roles and limits."""
+    action; and without one entry of its tools, agents, tasks, roles and limits. What it has from
+    packs counts only if it is `inherited`."""
+    for one in _every_mutant(source):
+        if inherited or not one.where.startswith(INHERITED):
+            yield one
+
+
+def _every_mutant(source: dict[str, Any] | str) -> Iterator[PolicyMutant]:
     document = read_policy(source).variant(None)
     whole: dict[str, Any] = plain(document.root)
     whole.pop("environments", None)
@@ -93,9 +100,10 @@ def judge(
     cases: Sequence[Case],
     processes: int,
     told: Callable[[int, int], None] | None = None,
+    inherited: bool = True,
 ) -> list[Verdict]:
     """What becomes of each mutant of a policy under the cases that are for it."""
-    each = list(mutants(source))
+    each = list(mutants(source, inherited))
     asked = [(one, tuple(cases)) for one in each]
     found: list[Verdict] = []
     # Each process begins anew: a forked one would share locks with threads that it has not.

@@ -18,6 +18,8 @@ from stanchion.testing import run_case
 from stanchion.testing.table_file import Case, PolicySource, read_table
 
 ENDINGS: Final = (".yaml", ".yml")
+INHERITED: Final = "pack "
+"""How the place of an entry begins that a shipped pack brought."""
 
 
 class NoTables(Exception):
@@ -120,8 +122,8 @@ class PolicyReach(msgspec.Struct, frozen=True):
         return tuple([name for name, count in self.guards.items() if not count])
 
 
-def reach(cases: Iterable[tuple[Case, PlayedCase]]) -> list[PolicyReach]:
-    """What cases reach, policy by policy."""
+def reach(cases: Iterable[tuple[Case, PlayedCase]], inherited: bool = True) -> list[PolicyReach]:
+    """What cases reach, policy by policy; of what a policy has from packs only if `inherited`."""
     by_policy: dict[bytes, list[tuple[Case, PlayedCase]]] = {}
     for case, came in cases:
         if case.refused is None:
@@ -131,8 +133,8 @@ def reach(cases: Iterable[tuple[Case, PlayedCase]]) -> list[PolicyReach]:
         policy = load_policy(_source(each[0][0]))
         heard = Counter([name for _, came in each for name in came.heard])
         cells = Counter([(action, stage) for _, came in each for action, stage, _ in came.cells])
-        ids = dict.fromkeys([seat.placed.whole for seat in policy.seats])
-        guards = {name: heard[name] for name in ids}
+        kept = [one for one in policy.seats if inherited or not one.place.startswith(INHERITED)]
+        guards = {seat.placed.whole: heard[seat.placed.whole] for seat in kept}
         found.append(PolicyReach(policy.file.name, len(each), guards, dict(cells)))
     return found
 
