@@ -112,6 +112,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "answers": ("ODD", "--policy ODD"),
     "status": ("", "--json", "--trail ODD", "--project ODD"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
+    "test": ("ODD", "policy.yaml", "bad.yaml --reach"),
+    "run": ("--policy ODD.yaml -- true", "--policy bad.yaml -- ODD", "ODD"),
 }  # fmt: skip
 """What each command is asked; those that print what is stored both for people and for programs."""
 

@@ -133,7 +133,7 @@ def python_as(
     places = {
         "PYTHONPATH": f"{SOURCE}:{PACKAGES}",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "HOME": "/nowhere",
+        "HOME": "/proc/nowhere",
         **environ,
     }
     kept = {

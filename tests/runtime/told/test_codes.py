@@ -16,6 +16,7 @@ TABLES: Final = Path(__file__).parents[2] / "tables"
 ELSEWHERE: Final = {
     "approval.edited": "tests/approvals/test_edits.py",
     "client": "tests/hosts/openai",
+    "door": "tests/runtime/door",
     "http": "tests/hosts/http",
     "kernel.bad_event": "tests/runtime/values",
     "kernel.broker_busy": "tests/ops/broker",
