@@ -14,6 +14,8 @@ from stanchion.readings.scan import Pattern
 EACH = "{maker}"
 """What stands in a pattern for the name of any maker that tells by itself."""
 MAKERS = sorted(ALONE)
+NARROW = 5
+"""So much of a maker's name is looked for first: names of many lengths cost each honest word."""
 FOLDER = Path(__file__).resolve().parents[1] / "src/stanchion/guards/secrets"
 
 
@@ -58,7 +60,7 @@ def _line(rule: SecretRule) -> RuleLine:
     bare = msgspec.structs.replace(rule, title="", also=(), hits=(), misses=())
     # So many names are more than the search for windows goes into.
     windows = (
-        tuple([(maker, "") for maker in MAKERS])
+        tuple([(maker[:NARROW], maker[NARROW:]) for maker in MAKERS])
         if "|".join(MAKERS) in rule.pattern
         else tuple([(literal.decode("latin-1"), follow) for literal, follow in pattern.windows])
     )
