@@ -89,6 +89,17 @@ def test_what_needs_somebody_is_marked(at_home: Path, capsys: pytest.CaptureFixt
     assert len(lines["questions"]) == 1
 
 
+def test_a_file_of_notices_that_cannot_be_used_is_bad(
+    at_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STANCHION_NOTIFY", str(at_home / "notify.yaml"))
+    for text in ("to: [", "destinations: {push: {to: 7}}"):
+        (at_home / "notify.yaml").write_text(text, "utf-8")
+        code, lines = status(capsys)
+        assert code == 1
+        assert [mark for mark, _ in lines["notices"]] == ["bad"]
+
+
 def test_what_is_halted_or_broken_is_bad(at_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     worked(1)
     with Shield.load("policy.yaml") as shield:

@@ -39,7 +39,12 @@ from stanchion.ops.views.trails import chosen
 from stanchion.ops.views.veiled import veiled
 from stanchion.ops.views.where import where
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.runtime.standing.listeners import notify_file, spool_folder, usual_file
+from stanchion.runtime.standing.listeners import (
+    notify_file,
+    post_for,
+    spool_folder,
+    usual_file,
+)
 from stanchion.runtime.standing.places import KEY, WITNESS
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import StoreError
@@ -186,7 +191,9 @@ def _notices(_: Looking) -> Lines:
     path = notify_file(None, os.environ)
     if path is None:
         yield "look", "unnotified: nobody hears of what happens", f"write `{usual_file()}`"
-    elif pending := len([*waiting(spool_folder(path, os.environ))]):
+        return
+    post_for(path, os.environ)  # what is wrong with the file is told as everywhere
+    if pending := len([*waiting(spool_folder(path, os.environ))]):
         words = f"{counted(pending, 'notice')} not delivered yet"
         yield "look", words, "`stanchion notify waiting`"
     else:
