@@ -95,6 +95,19 @@ def test_nothing_that_git_outside_takes_settings_from_is_written(runs: Runs, pro
     assert {*project.rglob("*")} == before | {project / "out"}
 
 
+def test_a_submodule_that_is_not_there_is_not_put_there(runs: Runs, project: Path) -> None:
+    zeros = "0123456789abcdef0123456789abcdef01234567"
+    adds = [f"git update-index --add --cacheinfo 160000,{zeros},{one}" for one in ("a", "b/c")]
+    subprocess.run(["sh", "-ec", f"git init -q; {'; '.join(adds)}"], cwd=project, check=True)
+    (project / "a").mkdir()
+    assert len(runs("mkdir a/.git; mkdir -p b/c/.git; mv a gone")[1].splitlines()) == 3
+    assert {one.name for one in project.iterdir()} == {".git", "a", "out"}
+    assert not [*(project / "a").iterdir()]
+    (project / "b").symlink_to("/")
+    with pytest.raises(UnfitFolder, match=r"put a folder in its place"):
+        Inside(project)
+
+
 def test_git_reads_and_does_not_commit(runs: Runs, project: Path) -> None:
     made = "git init -q; echo a >a; git add a; git -c user.name=a -c user.email=a@b commit -qm One"
     subprocess.run(["sh", "-c", made], cwd=project, check=True)

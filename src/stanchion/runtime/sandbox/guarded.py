@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,12 @@ HELD: Final = 0o555
 """The mode of a folder that holds a name. Nobody else makes an empty folder so."""
 _REPOSITORY: Final = frozenset({"HEAD", "objects", "refs"})
 """What git takes for a repository, whatever it is called."""
+
+SUBMODULE: Final = b"\0\0\xe0\0"
+"""What is in an index of git that names a submodule: the mode of one."""
+LISTED: Final = (
+    "git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "ls-files", "--stage", "-z",
+)  # fmt: skip
 
 
 class UnfitFolder(StanchionError):
@@ -56,6 +63,25 @@ def repositories(root: str, most: int = MOST_FOLDERS) -> Iterator[str]:
             if GIT in found:
                 yield found.pop(GIT).path
             left += [one.path for one in found.values() if one.is_dir(follow_symlinks=False)]
+
+
+def unfilled(git: str) -> Iterator[str]:
+    """Where git goes by what it has at a `.git`, and nothing is there yet: the places of submodules
+    that are not checked out. A repository that is put there tells git outside what to run."""
+    found = ""
+    with suppress(OSError):
+        if os.path.isfile(git) or SUBMODULE in Path(git, "index").read_bytes():
+            found = subprocess.run(
+                [*LISTED], cwd=os.path.dirname(git), capture_output=True, env={"PATH": os.defpath}
+            ).stdout.decode(errors="surrogateescape")
+    for line in found.split("\0"):
+        mode, _, name = line.partition(" ")[0], *line.partition("\t")[1:]
+        if mode == "160000":
+            missing = os.path.join(os.path.dirname(git), name, GIT)
+            while not os.path.lexists(os.path.dirname(missing)):
+                missing = os.path.dirname(missing)
+            if not os.path.lexists(missing) or _is_held(missing):
+                yield missing
 
 
 def _open(folder: str) -> os._ScandirIterator[str]:

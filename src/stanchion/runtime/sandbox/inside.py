@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.runtime.sandbox.guarded import (
+    GIT,
     RUNS_OUTSIDE,
     HeldNames,
     UnfitFolder,
     is_below,
     link_on_way,
     repositories,
+    unfilled,
 )
 from stanchion.runtime.sandbox.keeping.calls import DEVICES
 from stanchion.runtime.sandbox.keeping.namespaces import (
@@ -106,8 +108,10 @@ class Inside:
         self._straight([*roots, *shown, *([] if home is None else [home])], "name what it leads to")
         self._straight(filter(os.path.lexists, kept), "name what it leads to")
         self._straight(sorted(runs), "put what it leads to in its place")
-        self.names = HeldNames(first)
+        gaps = [gap for one in found if os.path.basename(one) == GIT for gap in unfilled(one)]
+        self.names = HeldNames(dict.fromkeys([*first, *gaps]))
         """Where nothing is, and nothing comes as long as the run lasts."""
+        self._straight(self.names.paths, "put a folder in its place")
         self._closed = [one for one in {*closed, *SECRET, *_sockets()} if os.path.lexists(one)]
         self.ours = [one for one in sorted({*closed, *kept}) if self._at(one)]
         """What is Stanchion's own among what could be seen."""
