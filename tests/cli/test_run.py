@@ -149,6 +149,49 @@ def test_roots_of_the_policy_may_be_written(here: Path) -> None:
     assert (root / "made").exists()
 
 
+def test_a_folder_of_git_that_may_be_written_is_said(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (here / ".git").mkdir()
+    (here / "p.yaml").write_text("name: r\nguards:\n  - {use: files, root: [., .git]}\n")
+    assert main(["run", "--policy", "p.yaml", "--", "touch", ".git/made"]) == 0
+    said = f"git outside may run what is written in `{here}/.git`\n"
+    assert capfd.readouterr().err.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("file: token", "`token` can be reached"),
+        ("file: ../kept/token", "`../kept/token` can be reached"),
+        ("file: link", "`link` can be reached"),
+        ("command: [./token]", "names `./token`"),
+        ("command: [token]", "bin/token`"),
+        ("command: [python3, --file=token]", "names `token`"),
+        ("command: [cat, ../kept/token]", "names `../kept/token`"),
+    ],
+)
+def test_secrets_from_places_that_are_inside_are_refused(
+    here: Path,
+    given: str,
+    says: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    marker = here.parent / "ran"
+    for folder in (here, here / "bin", here.parent / "kept"):
+        folder.mkdir(exist_ok=True)
+        (folder / "token").write_text(f"#!/bin/sh\ntouch {marker}; echo secretsecret\n")
+        (folder / "token").chmod(0o755)
+    (here / "link").symlink_to("/root/token")
+    monkeypatch.setenv("PATH", f"{here}/bin:{os.environ['PATH']}")
+    text = f"name: r\ncredentials:\n  hub: {{url: 'https://h.example', {given}, token: T}}\n"
+    (here / "p.yaml").write_text(text)
+    assert main(["run", "--policy", "p.yaml", "--home", "../kept", "--", "true"]) == 2
+    assert says in capfd.readouterr().err
+    assert not marker.exists()
+
+
 def test_walls_that_do_not_stand_are_said_or_refused(
     here: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -22,10 +22,12 @@ from stanchion.cli.command import (
 from stanchion.cli.terminal import note, visible
 from stanchion.cli.whose import lasting
 from stanchion.guards.files import Files
+from stanchion.policy.sections import CredentialEntry
 from stanchion.runtime.door.door import Door, local_doors
 from stanchion.runtime.door.listeners import VERSION, Listeners, ports
 from stanchion.runtime.sandbox.contained import Contained, StandingWalls
-from stanchion.runtime.sandbox.inside import Inside, UnfitFolder
+from stanchion.runtime.sandbox.guarded import GIT, UnfitFolder
+from stanchion.runtime.sandbox.inside import Inside
 from stanchion.runtime.sandbox.refused import how_to_allow
 from stanchion.runtime.sandbox.sandbox import SandboxError, WallKind
 from stanchion.runtime.standing.places import own_places
@@ -49,11 +51,13 @@ def run(args: Args) -> int:
             shield = open_now.enter_context(args.load(_source(args), env=args.env))
             one = open_now.enter_context(shield.run(args.agent, args.task))
             inside = _inside(args, shield)
+            _check_credentials(shield.policy.file.credentials, inside)
             kinds = tuple(WallKind) if args.walls is None else (WallKind(args.walls),)
             inner = ports(local_doors(shield.policy.file))
             walls = contained.build(inside, Path.cwd(), inner, VERSION.decode(), kinds)
             _tell(walls, args.require)
             _tell_of_hooks(inside.project)
+            _tell_of_roots(inside.run_outside)
             door = Door(one, Listeners.received(contained.line))
             open_now.callback(door.close)
             open_now.push(contained)  # what is inside ends before the door does
@@ -102,6 +106,21 @@ def _roots(policy: Any) -> Iterator[Path]:
             yield from map(Path, seat.placed.guard.root)
 
 
+def _check_credentials(entries: Mapping[str, CredentialEntry], inside: Inside) -> None:
+    """Refuse secrets that could be read inside, and commands that could have been written there."""
+    for name, entry in entries.items():
+        file = os.path.expanduser(entry.file)
+        if file and (inside.sees(file) or inside.changes(file)):
+            told = f"credential `{name}`: `{entry.file}` can be reached from inside"
+            raise BadInput(f"{told}: keep the secret in a folder that is not there")
+        program = [shutil.which(one) or one for one in entry.command[:1]]
+        words = [part for word in entry.command for part in (word, word.rpartition("=")[2])]
+        for one in filter(os.path.lexists, [*program, *words]):
+            if inside.changes(one):
+                told = f"credential `{name}`: its command names `{one}`, which is written inside"
+                raise BadInput(f"{told}: keep it in a folder that is not")
+
+
 def _where_it_is(program: str, inside: Inside) -> str:
     """Where a program is that stands outside of what is shown, and what shows it."""
     found = shutil.which(program)
@@ -132,6 +151,13 @@ def _tell_of_hooks(project: Path) -> None:
             if "stanchion" in (project / name).read_text(encoding="utf-8", errors="replace"):
                 told = "do not reach what judges: what leaves is judged, and single calls are not"
                 note(f"hooks in `{name}` {told}")
+
+
+def _tell_of_roots(paths: Iterable[str]) -> None:
+    """Say what programs outside run of what the policy lets the command write."""
+    for path in paths:
+        program = "git" if os.path.basename(path) == GIT else "a program"
+        note(visible(f"{program} outside may run what is written in `{path}`"))
 
 
 RUN_COMMAND: Final = DeclaredCommand(

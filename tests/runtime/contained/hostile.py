@@ -100,6 +100,21 @@ def writes(path: str, text: str) -> bool:
         return file.write(text) > 0
 
 
+def made(path: str) -> bool:
+    """Whether a file is made, with the folder that it is in."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return writes(path, "out")
+
+
+def told(path: str) -> bool:
+    """Whether a file of the kernel says anything."""
+    try:
+        with open(path, "rb") as file:
+            return bool(file.read(1))
+    except OSError:
+        return False
+
+
 def led_past(path: str) -> bool:
     """Whether the folder that a file is in can be moved away, and another put in its place."""
     folder = os.path.dirname(path)
@@ -383,6 +398,21 @@ TRIES: dict[str, dict[str, Try]] = {
         "the policy, to be written": lambda aim: writes(aim["policy"], "name: out\n"),
         "the policy, led past by another folder": lambda aim: led_past(aim["policy"]),
         "a hook of git, to be run outside": hooked,
+        "another place for git's settings (`commondir`)": lambda aim: writes(
+            f"{aim['project']}/.git/commondir", "out"
+        ),
+        "settings of git for one tree (`config.worktree`)": lambda aim: writes(
+            f"{aim['project']}/.git/config.worktree", "out"
+        ),
+        "a hook of git where there was no folder for any": lambda aim: made(
+            f"{aim['project']}/lib/.git/hooks/pre-commit"
+        ),
+        "settings of git in a repository below": lambda aim: writes(
+            f"{aim['project']}/lib/.git/config", "out"
+        ),
+        "tasks of an editor where there were none": lambda aim: made(
+            f"{aim['project']}/.vscode/tasks.json"
+        ),
         "the trail": lambda aim: os.listdir(aim["state"]),
         "what was given to read, to be written": reopened,
         "a descriptor that the parent has open": beside,
@@ -401,6 +431,9 @@ TRIES: dict[str, dict[str, Try]] = {
         "another process of the user, ended": signalled,
         "another process of the user, traced": traced,
         "process 1, ended": stopped_first,
+        "keys and locks of others, by their list": lambda _: any(
+            map(told, ("/proc/keys", "/proc/locks"))
+        ),
         "that there are other processes": lambda aim: os.path.exists(f"/proc/{aim['victim']}"),
     },
     "the kernel": {

@@ -110,7 +110,13 @@ def idle() -> int:
 def at(base: Path, user: int) -> dict[str, Any]:
     """Put everything there that a program might be after, and tell it where."""
     project = base / "project"
-    for folder in (project / ".git/hooks", project / "policies", project / "state", base / "home"):
+    for folder in (
+        project / ".git/hooks",
+        project / "lib/.git",
+        project / "policies",
+        project / "state",
+        base / "home",
+    ):
         folder.mkdir(parents=True)
     for path, text in {
         base / "secret.txt": SECRET,
@@ -118,6 +124,7 @@ def at(base: Path, user: int) -> dict[str, Any]:
         base / "home/.netrc": SECRET,
         project / "policies/policy.yaml": POLICY,
         project / ".git/hooks/pre-commit": HOOK,
+        project / "lib/.git/config": GIVEN,
         project / "state/trail": SECRET,
         Path(f"/dev/shm/{base.name}"): SECRET,
     }.items():
@@ -157,6 +164,9 @@ def changed(aim: dict[str, Any], base: Path, victim: subprocess.Popen[bytes]) ->
     found = {
         "the policy": Path(aim["policy"]).read_text() != POLICY,
         "the hook": (project / ".git/hooks/pre-commit").read_text() != HOOK,
+        "settings of git": sorted(os.listdir(project / ".git")) != ["hooks"],
+        "the repository below": (project / "lib/.git/config").read_text() != GIVEN,
+        "what was not there": (project / ".vscode").exists(),
         "what was given to read": (base / "given.txt").read_text() != GIVEN,
         "the trail": (project / "state/trail").read_text() != SECRET,
         "the victim": victim.poll() is not None,

@@ -13,6 +13,7 @@ import pytest
 
 from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.sandbox.contained import NEEDED, Contained
+from stanchion.runtime.sandbox.guarded import RUNS_OUTSIDE, UnfitFolder, repositories
 from stanchion.runtime.sandbox.inside import HOME, Inside
 from stanchion.runtime.sandbox.refused import SETTINGS, how_to_allow
 from stanchion.runtime.sandbox.sandbox import SandboxError, WallKind
@@ -70,10 +71,117 @@ def test_what_is_closed_is_not_seen_and_what_is_kept_is_not_written(
     closed = [f"{project}/state", f"{project}/state/trail", f"{project}/rules/not-there"]
     _, said = runs(script, closed=closed, kept=[f"{project}/rules/policy.yaml"])
     assert "No such file" in said.splitlines()[0]
-    assert said.count("Read-only file system") == said.count("busy") == 2
+    assert said.count("Read-only file system") == said.count("busy") + 1 == 3
     assert {path.read_text() for path in project.rglob("p*.yaml")} == {"old\n"}
     assert (project / ".git/hooks/pre-commit").read_text() == "old\n"
-    assert (project / ".git/index").read_text() == "new\n", "git itself works"
+    assert (project / ".git/index").read_text() == "old\n"
+
+
+GIT_RUNS = """
+touch .git/commondir .git/config.worktree lib/.git/config lib/.git/hooks bare.git/config tree/.git
+mkdir .git/x; mv lib gone
+"""
+
+
+def test_nothing_that_git_outside_takes_settings_from_is_written(runs: Runs, project: Path) -> None:
+    for name in (".git/HEAD", "lib/.git/HEAD", "tree/.git", "bare.git/HEAD"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("old\n")
+    for name in ("objects", "refs"):
+        (project / "bare.git" / name).mkdir()
+    before = {*project.rglob("*")}
+    _, said = runs(GIT_RUNS)
+    assert len(said.splitlines()) == 8
+    assert {*project.rglob("*")} == before | {project / "out"}
+
+
+def test_a_submodule_that_is_not_there_is_not_put_there(runs: Runs, project: Path) -> None:
+    zeros = "0123456789abcdef0123456789abcdef01234567"
+    adds = [f"git update-index --add --cacheinfo 160000,{zeros},{one}" for one in ("a", "b/c")]
+    subprocess.run(["sh", "-ec", f"git init -q; {'; '.join(adds)}"], cwd=project, check=True)
+    (project / "a").mkdir()
+    assert len(runs("mkdir a/.git; mkdir -p b/c/.git; mv a gone")[1].splitlines()) == 3
+    assert {one.name for one in project.iterdir()} == {".git", "a", "out"}
+    assert not [*(project / "a").iterdir()]
+    (project / "b").symlink_to("/")
+    with pytest.raises(UnfitFolder, match=r"put a folder in its place"):
+        Inside(project)
+
+
+def test_git_reads_and_does_not_commit(runs: Runs, project: Path) -> None:
+    made = "git init -q; echo a >a; git add a; git -c user.name=a -c user.email=a@b commit -qm One"
+    subprocess.run(["sh", "-c", made], cwd=project, check=True)
+    reads = (
+        "git status -s && git diff && git log --oneline && git show && git grep a && git blame a"
+    )
+    assert runs(f"touch a; {reads}")[0] == 0
+    status, said = runs("echo b >>a; git add a")
+    assert (status, "index.lock': Read-only file system" in said) == (128, True)
+    assert runs("git add a", roots=[project / ".git"])[0] == 0
+    assert Inside(project, [project / ".git"]).run_outside == [f"{project}/.git"]
+
+
+def test_where_nothing_is_that_runs_outside_nothing_comes_or_is_left(
+    runs: Runs, project: Path
+) -> None:
+    tries = "; ".join(f"mkdir {one}; touch {one}/x; mv {one} gone" for one in RUNS_OUTSIDE)
+    _, said = runs(tries)
+    assert len(said.splitlines()) == 3 * len(RUNS_OUTSIDE)
+    assert [one.name for one in project.iterdir()] == ["out"]
+
+
+def test_runs_side_by_side_hold_the_same_names(project: Path) -> None:
+    first, last = Inside(project).names, Inside(project).names
+    first.hold()
+    last.hold()
+    first.let_go()
+    assert {one.name for one in project.iterdir()} == {*RUNS_OUTSIDE}
+    left = Inside(project).names
+    assert left.paths == last.paths, "what a killed run has left is held, too"
+    last.let_go()
+    assert not [*project.iterdir()]
+
+
+def test_a_way_that_can_be_led_elsewhere_from_inside_is_refused(project: Path) -> None:
+    (project.parent / "vault").mkdir()
+    (project / "deep").symlink_to(project.parent)
+    (project / "policy.yaml").symlink_to("/etc/passwd")
+    (project.parent / "link").symlink_to(project / "deep")
+    for way in (project / "deep/vault", project.parent / "link/vault"):
+        for given in ({"roots": [way]}, {"home": way}, {"shown": [way]}):
+            with pytest.raises(UnfitFolder, match=r"over the link `.*/project/deep`"):
+                Inside(project, **given)
+    with pytest.raises(UnfitFolder, match=r"over the link `.*/policy\.yaml`"):
+        Inside(project, kept=[f"{project}/policy.yaml"])
+    (project / ".git").symlink_to("../vault")
+    with pytest.raises(UnfitFolder, match=r"put what it leads to in its place"):
+        Inside(project)
+    (project.parent / "straight").symlink_to(project.parent / "vault")
+    vault = project.parent / "vault"
+    assert Inside(vault, [project.parent / "straight"]).writable == [str(vault)]
+
+
+def test_what_lies_in_a_home_that_is_kept_is_guarded_there(runs: Runs, project: Path) -> None:
+    home = project / "home"
+    (home / "lib/.git").mkdir(parents=True)
+    (home / "state").mkdir()
+    (home / "state/key").write_text("key\n")
+    given = {"home": home, "closed": [f"{home}/state"]}
+    status, said = runs("cat ~/state/key; touch ~/lib/.git/x ~/x; mv ~/lib ~/gone", **given)
+    assert (status, len(said.splitlines())) == (1, 3)
+    assert (home / "x").exists()
+
+
+def test_too_many_folders_to_look_through_are_refused(project: Path) -> None:
+    for name in ("a", "b", "c"):
+        (project / name).mkdir()
+    assert not [*repositories(str(project), 4)]
+    with pytest.raises(UnfitFolder, match="too many folders"):
+        list(repositories(str(project), 3))
+
+
+def test_nothing_in_proc_tells_of_others(runs: Runs) -> None:
+    assert runs("cat /proc/keys /proc/key-users /proc/locks 2>/dev/null")[1] == ""
 
 
 def test_only_what_tells_of_the_terminal_comes_from_our_environment(runs: Runs) -> None:
@@ -91,7 +199,9 @@ def test_only_what_tells_of_the_terminal_comes_from_our_environment(runs: Runs) 
     )
     found = dict(line.split("=", 1) for line in said.splitlines())
     own = {"PWD", "OLDPWD", "SHLVL", "_"}
-    assert set(found) - own == {"TERM", "LC_TIME", "PATH", "HOME", "USER", "LOGNAME", "TMPDIR"}
+    assert set(found) - own == {"TERM", "LC_TIME", "PATH", "HOME", "USER", "LOGNAME", "TMPDIR"} | {
+        "GIT_OPTIONAL_LOCKS"
+    }
     assert found["PATH"].startswith("/usr/bin:")
     assert "/nowhere" not in found["PATH"]
 

@@ -224,6 +224,16 @@ def test_the_placeholder_of_another_credential_strays_at_a_local_door(
     assert service.heard == []
 
 
+def test_a_command_does_not_run_where_others_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "keys.py").write_text(f"print({SECRET!r})")
+    monkeypatch.chdir(tmp_path)
+    command = CredentialEntry(url="https://secure.test", command=("python3", "-m", "keys"))
+    with pytest.raises(DoorError):
+        loaded({"hub": command})
+
+
 def test_a_secret_comes_from_where_the_policy_says(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text(f"{SECRET}\n")

@@ -166,7 +166,11 @@ def _of(entry: CredentialEntry) -> bytes:
     if entry.file:
         return Path(entry.file).expanduser().read_bytes()
     done = subprocess.run(
-        list(entry.command), stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_S
+        entry.command,
+        cwd="/",  # the current folder has been written inside, and some programs load what is in it
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=COMMAND_S,
     )
     done.check_returncode()
     return done.stdout

@@ -72,7 +72,12 @@ class Contained:
         The sockets come over the line next, with `hello`: one for each of the `ports`, streams or
         datagrams."""
         reasons: list[str] = []
+        self._meanwhile.callback(inside.names.let_go)
         for kind in kinds:
+            if kind is WallKind.LANDLOCK:
+                inside.names.let_go()  # it could not keep anything out of them
+            else:
+                inside.names.hold()
             if reasons:
                 self._end()
                 self._start()

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from stanchion.kernel.shown import StanchionError
+from stanchion.runtime.sandbox.guarded import (
+    GIT,
+    RUNS_OUTSIDE,
+    HeldNames,
+    UnfitFolder,
+    is_below,
+    link_on_way,
+    repositories,
+    unfilled,
+)
 from stanchion.runtime.sandbox.keeping.calls import DEVICES
 from stanchion.runtime.sandbox.keeping.namespaces import (
     DEVICE,
@@ -61,13 +70,6 @@ LINKS: Final = {
     "/dev/ptmx": "pts/ptmx",
     "/var/run": "/run",
 }
-RUNS_OUTSIDE: Final = (
-    ".git/hooks", ".git/config", ".claude/settings.json", ".claude/settings.local.json",
-    ".codex/config.toml", ".codex/hooks.json", ".mcp.json", ".vscode/settings.json",
-    ".vscode/tasks.json", ".envrc",
-)  # fmt: skip
-"""What programs outside run without being asked, when they work in the project: it can be read,
-where it is there when the run begins."""
 PASSED: Final = (
     "TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLUMNS",
     "LINES", "EDITOR", "VISUAL", "PAGER", "CI",
@@ -91,16 +93,38 @@ class Inside:
         kept: Iterable[str] = (),
     ) -> None:
         self.project = own_folder(project)
-        writable = sorted({self.project, *map(own_folder, roots)})
-        closed, kept = list(closed), list(kept)
-        self.writable = [str(each) for each in writable]
+        roots, shown, closed, kept = list(roots), list(shown), list(closed), list(kept)
+        self.writable = [str(each) for each in sorted({self.project, *map(own_folder, roots)})]
         self.read = [str(_there(each)) for each in shown]
         self.home = None if home is None else str(own_folder(home))
+        self.written = self.writable if self.home is None else [*self.writable, self.home]
+        """What is written inside, as it is called outside."""
+        self.run_outside = [one for one in self.writable if os.path.basename(one) in RUNS_OUTSIDE]
+        """What programs outside run, and is written inside because the policy names it."""
+        first = [str(self.project / name) for name in RUNS_OUTSIDE]
+        outer = [one for one in self.writable if not any(_is_in(one, two) for two in self.writable)]
+        found = {one for root in {*outer} - {*self.run_outside} for one in repositories(root)}
+        runs = {*filter(os.path.lexists, first), *found} - {*self.writable}
+        self._straight([*roots, *shown, *([] if home is None else [home])], "name what it leads to")
+        self._straight(filter(os.path.lexists, kept), "name what it leads to")
+        self._straight(sorted(runs), "put what it leads to in its place")
+        gaps = [gap for one in found if os.path.basename(one) == GIT for gap in unfilled(one)]
+        self.names = HeldNames(dict.fromkeys([*first, *gaps]))
+        """Where nothing is, and nothing comes as long as the run lasts."""
+        self._straight(self.names.paths, "put a folder in its place")
         self._closed = [one for one in {*closed, *SECRET, *_sockets()} if os.path.lexists(one)]
-        self.ours = [one for one in sorted({*closed, *kept}) if self._root(one)]
+        self.ours = [one for one in sorted({*closed, *kept}) if self._at(one)]
         """What is Stanchion's own among what could be seen."""
-        kept += [str(self.project / name) for name in RUNS_OUTSIDE]
-        self._kept = [one for one in kept if os.path.exists(one)]
+        self._kept = [*filter(os.path.exists, {*kept, *runs} - {*self.names.paths})]
+        self._kept += self.names.paths
+
+    def _straight(self, paths: Iterable[str | Path], instead: str) -> None:
+        for path in paths:
+            if link := link_on_way(path, self.written):
+                told = (
+                    f"`{path}` leads over the link `{link}`, which is in a folder that is written"
+                )
+                raise UnfitFolder(f"{told} inside: {instead}")
 
     def places(self) -> list[Placed]:
         """What stands inside, in the order in which it is put there."""
@@ -115,8 +139,12 @@ class Inside:
             *((READ, path, path) for path in self.read),
             *((WRITE, path, path) for path in self.writable),
             *self._anchors(),
-            *((READ, path, path) for path in self._outermost(self._kept)),
-            *((HIDDEN, path, path) for path in self._outermost(self._closed)),
+            *((READ, path, at) for path in self._outermost(self._kept) for at in self._at(path)),
+            *(
+                (HIDDEN, path, at)
+                for path in self._outermost(self._closed)
+                for at in self._at(path)
+            ),
         ]
 
     def _anchors(self) -> list[Placed]:
@@ -125,15 +153,16 @@ class Inside:
         whatever lies over them."""
         found = set()
         for path in (*self._kept, *self._closed):
-            if (root := self._root(path)) in self.writable:
-                between = list(Path(path).relative_to(root).parents)[:-1]
-                found |= {str(Path(root, one)) for one in between}
-        return [(WRITE, one, one) for one in sorted(found)]
+            for root in self.written:
+                if _is_in(path, root):
+                    between = list(Path(path).relative_to(root).parents)[:-1]
+                    found |= {str(Path(root, one)) for one in between}
+        return [(WRITE, one, at) for one in sorted(found) for at in self._at(one)]
 
     def _outermost(self, paths: Iterable[str]) -> list[str]:
         """Those of some paths that could be seen, and are in none of the others."""
         found: list[str] = []
-        for path in sorted(filter(self._root, paths)):
+        for path in sorted(filter(self._at, paths)):
             if not any(is_below(path, one) for one in found):
                 found.append(path)
         return found
@@ -141,6 +170,26 @@ class Inside:
     def shows(self, path: str) -> bool:
         """Whether a file stands inside, as it does outside."""
         return bool(self._root(os.path.realpath(path)))
+
+    def _at(self, path: str) -> list[str]:
+        """Where a file outside stands inside: a home that is kept has another name there."""
+        found = [path] if self._root(path) else []
+        if self.home is not None and is_below(path, self.home):
+            found.append(HOME + path[len(self.home) :])
+        return found
+
+    def sees(self, path: str) -> bool:
+        """Whether a file outside can be read inside, under any name."""
+        real = os.path.realpath(path)
+        hidden = any(is_below(real, os.path.realpath(one)) for one in self._closed)
+        return bool(self._at(real)) and not hidden
+
+    def changes(self, path: str) -> bool:
+        """Whether what is at a path may come from inside."""
+        real = os.path.realpath(path)
+        return any(is_below(real, one) for one in self.written) or bool(
+            link_on_way(path, self.written)
+        )
 
     def _root(self, path: str) -> str:
         """The folder inside that a path is in; empty for none."""
@@ -162,22 +211,18 @@ class Inside:
             "USER": "agent",
             "LOGNAME": "agent",
             "TMPDIR": "/tmp",
+            "GIT_OPTIONAL_LOCKS": "0",
         }
 
 
-class UnfitFolder(StanchionError):
-    """A folder cannot stand inside, and why."""
+def _is_in(path: str, folder: str) -> bool:
+    return path != folder and is_below(path, folder)
 
 
 def _there(path: Path) -> Path:
     if not path.exists():
         raise UnfitFolder(f"`{path}` is not there: name a folder or a file that is")
     return path.resolve()
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder, or in it."""
-    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def own_folder(folder: Path) -> Path:

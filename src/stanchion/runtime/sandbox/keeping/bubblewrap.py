@@ -136,7 +136,7 @@ def words_of(places: Iterable[Placed]) -> list[str]:
             words += ["--ro-bind-data", str(file), inside]
         elif how == HIDDEN:
             nothing = ["--tmpfs", inside, "--remount-ro", inside]
-            words += nothing if os.path.isdir(inside) else ["--ro-bind", "/dev/null", inside]
+            words += nothing if os.path.isdir(what) else ["--ro-bind", "/dev/null", inside]
         else:
             words += [*WORDS[how], *([] if how in (FRESH, FOLDER) else [what]), inside]
     return words

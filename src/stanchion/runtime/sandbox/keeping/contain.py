@@ -48,6 +48,7 @@ from stanchion.runtime.sandbox.keeping.namespaces import (
     CLONE_NEWUSER,
     DEVICE,
     FRESH,
+    OF_OTHERS,
     READ,
     TEXT,
     WRITE,
@@ -269,8 +270,20 @@ def _bubblewrap(ground: ContainedGround, outside: socket.socket) -> int:
     steps = of_contained()
     places = [one for one in ground.places if not f"{one[2]}/".startswith("/dev/")]
     words = [ground.bwrap, *APART, *words_of(places), "--dev", "/dev", "--remount-ro", "/dev"]
-    words += ["--tmpfs", "/dev/shm", "--proc", "/proc", "--remount-ro", "/proc", "--remount-ro"]
-    words += ["/", "--chdir", ground.folder, *filter_words(steps), "--json-status-fd", str(say)]
+    words += ["--tmpfs", "/dev/shm", "--proc", "/proc"]
+    for path in filter(os.path.exists, OF_OTHERS):
+        words += ["--ro-bind", "/dev/null", path]
+    words += [
+        "--remount-ro",
+        "/proc",
+        "--remount-ro",
+        "/",
+        "--chdir",
+        ground.folder,
+        *filter_words(steps),
+        "--json-status-fd",
+        str(say),
+    ]
     _relay()
     child = os.fork()
     if not child:

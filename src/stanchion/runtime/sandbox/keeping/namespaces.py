@@ -263,6 +263,10 @@ def _furnish(ground: Ground, write: bool) -> None:
     os.chdir(ground.root)
 
 
+OF_OTHERS = ("/proc/keys", "/proc/key-users", "/proc/locks")
+"""What tells of other processes there, whosoever `/proc` it is."""
+
+
 def own_processes() -> bool:
     """Have `/proc` tell of the processes of these namespaces alone; false where it tells
     nothing."""
@@ -279,4 +283,6 @@ def own_processes() -> bool:
             "size=4k,mode=555",
         )
         return False
+    for path in filter(os.path.exists, OF_OTHERS):
+        mount("/dev/null", path, "", MS_BIND)
     return True
