@@ -11,14 +11,17 @@ import subprocess
 import sys
 from base64 import b64encode
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from stanchion.hosts.http.outgoing import OutgoingRequest
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.sections import CredentialEntry
 from stanchion.runtime.door.credentials import CredentialWatch, DoorCredential, Secret, loaded
+from stanchion.runtime.door.heads import HeadFault
 from stanchion.runtime.door.listeners import DoorError
 from tests.hosts.http.servers import Server, serving
 from tests.runtime.door.opened import Opened, asked, opened, said, shield_of
@@ -342,3 +345,39 @@ def test_a_door_without_a_socket_for_a_credential_is_not_opened() -> None:
         Door(shield_of({}, credentials=entry).run(), listeners)
     listeners.close()
     assert ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) == 1
+
+
+@pytest.mark.parametrize("wire", ["CONNECT /ok HTTP/1.1", "connect /ok HTTP/1.1"])
+def test_a_secret_is_never_sent_where_nobody_has_shown_who_is_there(
+    wire: str, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service speaks no TLS here: nothing that is asked for at the local door reaches it."""
+    with serving() as server:
+        policy = _policy(server, monkeypatch)
+        with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+            head = f"{wire}\r\nHost: 127.0.0.1\r\n\r\n".encode()
+            assert said(at.local[0], head).startswith(b"HTTP/1.1 403 Forbidden")
+            assert at.decided == ["door.head"]
+        assert server.connections == 0
+
+
+@pytest.mark.parametrize("url", ["https://secure.test/a", "https://other.test/a"])
+@pytest.mark.parametrize("proven", ["", "other.test"])
+def test_a_secret_is_put_into_nothing_but_a_proven_connection(url: str, proven: str) -> None:
+    secret = Secret(SECRET.encode())
+    one = DoorCredential("hub", CredentialEntry(url="https://secure.test:444"), secret)
+    wire: Any = SimpleNamespace(proven=proven)
+    with pytest.raises(HeadFault, match="nobody has shown"):
+        one.put_into(OutgoingRequest("GET", url), wire)
+
+
+def test_tls_that_checks_nothing_proves_nobody(
+    service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unchecked = ssl.create_default_context()
+    unchecked.check_hostname = False
+    unchecked.verify_mode = ssl.CERT_NONE
+    policy = _policy(service, monkeypatch)
+    with opened({"secure.test": ["127.0.0.1"]}, tls=unchecked, **policy) as at:
+        assert _get(at, "/").startswith(b"HTTP/1.1 400 Bad Request")
+    assert service.heard == []

@@ -24,6 +24,7 @@ from stanchion.kernel.regex import regex
 from stanchion.policy.sections import CredentialEntry
 from stanchion.runtime.door.heads import Headers, HeadFault
 from stanchion.runtime.door.listeners import DoorError
+from stanchion.runtime.door.wires import DoorWire
 
 SHORTEST: Final = 8
 """A shorter secret could not be told from other bytes."""
@@ -99,8 +100,11 @@ class DoorCredential:
         kept = [one for one in query.split("&") if one.partition("=")[0] != self._named]
         return f"{path}?{'&'.join(kept)}" if question and (kept or not self._in_url) else path
 
-    def put_into(self, request: OutgoingRequest) -> OutgoingRequest:
-        """The request with the secret, on its way out."""
+    def put_into(self, request: OutgoingRequest, wire: DoorWire) -> OutgoingRequest:
+        """The request with the secret, on its way out by a connection whose other end has shown to
+        be the place that gets it; `HeadFault` where it has not."""
+        if wire.proven != parsed(self.base).hostname or not request.url.startswith(self.base):
+            raise HeadFault(f"nobody has shown to be `{self.base}`")
         plain = self._secret.read()
         headers = (*request.headers, ("Accept-Encoding", "identity"))
         if self._in_url:

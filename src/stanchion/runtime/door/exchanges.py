@@ -93,7 +93,9 @@ class HttpDoor:
             head = request_head(raw)
             if self._credential is None:
                 await self._desk.keep_in(", ".join(values(head.headers, "host")), raw)
-            if head.method == "CONNECT" and not self._base and not self._unaware:
+            if head.method.upper() == "CONNECT":
+                if self._base or self._unaware:
+                    raise HeadFault("`CONNECT` is for the door's proxy, and not for a place")
                 host, port = _authority(head.target)
                 await through(self._desk, self._inner, host, port, AGREED, self._within)
                 return False
@@ -163,7 +165,8 @@ class HttpDoor:
         cleared = await self._desk.clear(request)
         outer = await self._connected(request, cleared.addresses)
         one = self._credential
-        sent = written_request(cleared.request if one is None else one.put_into(cleared.request))
+        said = cleared.request if one is None else one.put_into(cleared.request, outer)
+        sent = written_request(said)
         self._desk.meter_out(len(sent))
         await outer.send(sent)
         async with asyncio.timeout(ANSWER_S):
@@ -182,7 +185,8 @@ class HttpDoor:
             if origin == wanted and address in addresses and self._outer.waits():
                 return self._outer
             self._outer.close()
-        self._outer = await self._desk.connect(request, addresses)
+        outer = await self._desk.connect(request, addresses, self._credential is not None)
+        self._outer = await self._desk.secured(outer, request)
         self._leads = (wanted, self._outer.address)
         return self._outer
 
