@@ -20,7 +20,13 @@ from stanchion.hosts.http.outgoing import OutgoingRequest
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.sections import CredentialEntry
-from stanchion.runtime.door.credentials import CredentialWatch, DoorCredential, Secret, loaded
+from stanchion.runtime.door.credentials import (
+    LEADING,
+    CredentialWatch,
+    DoorCredential,
+    Secret,
+    loaded,
+)
 from stanchion.runtime.door.heads import HeadFault
 from stanchion.runtime.door.listeners import DoorError
 from tests.hosts.http.servers import Server, serving
@@ -111,8 +117,13 @@ def test_a_redirect_within_the_place_stays_at_the_local_door(
 
 
 @pytest.mark.parametrize(
-    "target", ["/../admin", "/%2e%2e/admin", "//other.test/", "@other.test/", "http://o.test/", "*"]
-)
+    "target",
+    [
+        "/../admin", "/%2e%2e/admin", "//other.test/", "@other.test/", "http://o.test/", "*",
+        "/..;/admin", "/a/..;x/../admin", "/a%2F..%2fadmin", "/a%5c..%5Cadmin", "/.%2E/admin",
+        "/a/%252e%252e/admin", "/...", "/a\\b",
+    ],
+)  # fmt: skip
 def test_a_local_door_leads_to_one_place(
     target: str, service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +135,35 @@ def test_a_local_door_leads_to_one_place(
     else:
         assert answer.startswith(b"HTTP/1.1 403 Forbidden")
         assert service.heard == []
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [("/v1", "/b?c=..%2f%25"), ("/v1", "/.well-known/a%20b"), ("", "/@scope%2fname")],
+)
+def test_what_leads_nowhere_else_is_passed_on(
+    path: str,
+    target: str,
+    service: Server,
+    trusting: ssl.SSLContext,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A place without a path has all of its host: packages of npm have `%2f` in their paths."""
+    policy = _policy(service, monkeypatch)
+    policy["credentials"]["hub"]["url"] = f"https://secure.test:{service.port}{path}"
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        assert _get(at, target).startswith(b"HTTP/1.1 200 OK")
+    assert service.heard[0].startswith(f"GET {path}{target} ")
+
+
+@pytest.mark.parametrize("name", [*sorted(LEADING), "X_Original_URL", "X-HTTP-Method-Override"])
+def test_headers_that_make_another_request_of_it_are_not_passed_on(
+    name: str, service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = _policy(service, monkeypatch)
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        assert _get(at, "/", f"{name}: /admin").startswith(b"HTTP/1.1 200 OK")
+    assert "/admin" not in service.heard[0]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,15 @@ COMMAND_S: Final = 60.0
 PR_SET_DUMPABLE: Final = 4
 NOT_IN_ANSWERS: Final = frozenset({"accept-encoding", "if-range", "range"})
 """Headers that the door answers for itself: what comes back has to be read whole and unpacked."""
+LEADING: Final = frozenset(
+    {
+        "x-original-url", "x-original-uri", "x-rewrite-url", "request-range",
+        "x-http-method", "x-http-method-override", "x-method-override",
+    }
+)  # fmt: skip
+"""Headers by which some services take a request for another one than was judged."""
+_LEADS_OUT: Final = regex(r"(?i)%(?:2e|2f|5c|25)|\\|(?:^|/)\.\.")
+"""What a service may read as the way out of a folder."""
 _BESIDE: Final = regex(r"[^0-9a-z]+")
 _BASIC: Final = regex(rb"(?i)basic\s+([A-Za-z0-9+/]+=*)")
 _VISIBLE: Final = regex(rb"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
@@ -85,14 +94,17 @@ class DoorCredential:
         url = f"{self.base}{target}"
         found = parsed(url)
         root = f"{parsed(self.base).href.rstrip('/')}"
-        if found is None or not found.href.startswith((f"{root}/", f"{root}?")):
+        at_root = root.count("/") == 2
+        crooked = not at_root and _LEADS_OUT.search(target.partition("?")[0]) is not None
+        if crooked or found is None or not found.href.startswith((f"{root}/", f"{root}?")):
             raise HeadFault(f"its target leads out of `{self.base}`")
         return url
 
     def without(self, headers: Headers) -> Headers:
         """The headers of a request without what the door itself puts in or answers for."""
-        own = {"host", *NOT_IN_ANSWERS, *([] if self._in_url else [self._named.lower()])}
-        return tuple([one for one in headers if one[0].lower() not in own])
+        own = {"host", *NOT_IN_ANSWERS, *LEADING}
+        own |= set() if self._in_url else {self._named.lower()}
+        return tuple([one for one in headers if one[0].lower().replace("_", "-") not in own])
 
     def without_parameter(self, target: str) -> str:
         """A target without the parameter that the door itself puts in."""
