@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import gzip
 import os
 import pickle
+import random
 import re
 import ssl
 import subprocess
 import sys
-from base64 import b64encode
+import zlib
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,7 +33,9 @@ from stanchion.runtime.door.credentials import (
 )
 from stanchion.runtime.door.heads import HeadFault
 from stanchion.runtime.door.listeners import DoorError
+from stanchion.runtime.door.packed import PackedLook, Unseen, packing
 from tests.hosts.http.servers import Server, serving
+from tests.runtime.door.conftest import SAYS
 from tests.runtime.door.opened import Opened, asked, opened, said, shield_of
 
 SECRET = "s3cr3t/Value+of-the=service"
@@ -105,6 +111,88 @@ def test_a_packed_answer_is_not_passed_on(
         assert answer.startswith(b"HTTP/1.1 403 Forbidden")
         assert at.decided == ["ALLOW", "door.packed"]
     assert "Range" not in service.heard[0]
+
+
+@pytest.mark.parametrize("way", ["gzip", "two", "zlib", "zstd", "broken"])
+def test_a_body_that_is_packed_and_does_not_say_so_is_not_passed_on_with_a_secret(
+    way: str, service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where nobody can look into it."""
+    policy = _policy(service, monkeypatch)
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        assert _get(at, f"/{way}").startswith(b"HTTP/1.1 403 Forbidden")
+        assert at.decided == ["ALLOW", "door.packed"]
+
+
+@pytest.mark.parametrize("way", ["archive", "short", "no%20pack"])
+def test_a_packed_body_without_a_secret_is_passed_on_as_it_is(
+    way: str, service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Packages are packed, and do not say so in a header."""
+    policy = _policy(service, monkeypatch)
+    monkeypatch.setitem(SAYS, "no%20pack", SAYS["no pack"])
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        assert _get(at, f"/{way}").partition(b"\r\n\r\n")[2] == SAYS[way](b"")
+        assert at.decided == ["ALLOW"]
+
+
+@pytest.mark.parametrize("size", [1, 7, 4_096])
+def test_nothing_of_a_packed_secret_is_passed_on_before_all_of_it_was_seen(size: int) -> None:
+    """Whatever the pieces: they wait until so much more of it was unpacked."""
+    noise = random.Random(2).randbytes(20_000)
+    packed = gzip.compress(noise + SECRET.encode() + noise)
+    look = PackedLook(packing(packed), lambda data: SECRET.encode() in data, 100)
+    passed = b""
+
+    def pass_all() -> None:
+        nonlocal passed
+        for at in range(0, len(packed), size):
+            passed += b"".join(look.passes(packed[at : at + size]))
+
+    with pytest.raises(Unseen):
+        pass_all()
+    assert len(passed) > 0
+    assert zlib.decompressobj(31).decompress(passed) in noise
+
+
+@pytest.mark.parametrize("beside", range(4))
+@pytest.mark.parametrize("pack", [b64encode, urlsafe_b64encode])
+def test_a_secret_in_base64_is_hidden_wherever_it_begins(
+    pack: Callable[[bytes], bytes], beside: int
+) -> None:
+    """What is left is less than a character of it at either end."""
+    watch = _watch()
+    for behind in (b"", b"}", b"&b"):
+        packed = pack(b"a" * beside + SECRET.encode() + behind)
+        seen = watch.hidden(packed)
+        assert len(seen) == len(packed)
+        left = urlsafe_b64decode(seen.translate(bytes.maketrans(b"*+/", b"A-_")))
+        kept = left[beside : beside + len(SECRET)]
+        assert kept[1:-1] == bytes(len(SECRET) - 2)
+        assert SECRET.encode() not in left
+
+
+@pytest.mark.parametrize(
+    "escaped",
+    [
+        "".join([f"%{ord(one):02x}" for one in SECRET]),
+        SECRET.replace("r", "%72").replace("V", "%56"),
+        SECRET.replace("c", "\\u0063"),
+        SECRET.replace("/", "\\/").replace("=", "\\u003D"),
+        SECRET.replace("-", "&#45;").replace("t", "&#x74;"),
+        SECRET.replace("a", "\\x61"),
+        b64encode(SECRET.encode()).decode().replace("=", "%3D"),
+    ],
+)
+def test_a_secret_with_characters_that_are_escaped_is_hidden(escaped: str) -> None:
+    watch = _watch()
+    assert len(escaped) <= watch.longest
+    assert watch.hidden(f"<{escaped}>".encode()) == f"<{'*' * len(escaped)}>".encode()
+
+
+def _watch() -> CredentialWatch:
+    entry = CredentialEntry(url="https://secure.test")
+    return CredentialWatch((DoorCredential("hub", entry, Secret(SECRET.encode())),))
 
 
 def test_a_redirect_within_the_place_stays_at_the_local_door(

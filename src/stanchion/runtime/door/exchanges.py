@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from stanchion.hosts.http.outgoing import OutgoingRequest, encoding_of
@@ -31,8 +32,10 @@ from stanchion.runtime.door.heads import (
     written_head,
 )
 from stanchion.runtime.door.judging import UNREADABLE, DoorDesk
+from stanchion.runtime.door.packed import LONGEST_START, PackedLook, Unseen, packing
 from stanchion.runtime.door.tunnels import SPEAK_S, through
 from stanchion.runtime.door.wires import PIECE, BrokenWire, DoorWire, move
+from stanchion.runtime.errors import Refused
 
 KEPT_S: Final = 120.0
 """How long a connection is kept on which nobody asks for anything."""
@@ -203,8 +206,7 @@ class HttpDoor:
         if bodiless:
             await self._inner.send(shown)
         elif self._credential is not None:
-            await self._inner.send(shown)
-            await self._unmarked(outer, ends, framed)
+            await self._unmarked(shown, outer, ends, framed)
         else:
             await self._passed(shown, outer, ends, framed)
         return keeps
@@ -247,18 +249,47 @@ class HttpDoor:
         head = written_head(f"HTTP/1.1 {answer.status} {answer.reason}", tuple(led))
         return self._desk.watch.hidden(head)
 
-    async def _unmarked(self, outer: DoorWire, ends: Framing | None, framed: bool) -> None:
-        """Pass a body on in which the secret is hidden wherever it stands, also across pieces."""
-        held = b""
-        async for piece in _pieces(outer, ends):
-            self._desk.meter_in(len(piece))
-            held = self._desk.watch.hidden(held + piece)
-            ready = len(held) - self._desk.watch.longest
-            if ready > 0:
-                await self._inner.send(_chunked(held[:ready], framed))
-                held = held[ready:]
-        await self._inner.send(_chunked(held, framed) if held else b"")
+    async def _unmarked(
+        self, shown: bytes, outer: DoorWire, ends: Framing | None, framed: bool
+    ) -> None:
+        """Pass an answer on in whose body the secret is hidden wherever it stands, also across
+        pieces. The head goes with the first of it: until then all of it can be refused."""
+        held, one = b"", self._base
+        try:
+            async for piece in self._looked_into(_pieces(outer, ends)):
+                held = self._desk.watch.hidden(held + piece)
+                ready = len(held) - self._desk.watch.longest
+                if ready > 0:
+                    await self._inner.send(shown + _chunked(held[:ready], framed))
+                    held, shown = held[ready:], b""
+        except Unseen:
+            with suppress(*() if shown else (Refused,)):  # what has begun is cut off
+                await self._desk.refuse(OutgoingRequest("GET", f"{one}/"), PACKED, one)
+            raise BrokenWire("its answer cannot be looked into") from None
+        await self._inner.send(shown + (_chunked(held, framed) if held else b""))
         await self._inner.send(LAST_CHUNK if framed else b"")
+
+    async def _looked_into(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """The pieces of a body, where it is packed after they were looked into."""
+        watch, start = self._desk.watch, b""
+        look: PackedLook | None = None
+        async for piece in pieces:
+            self._desk.meter_in(len(piece))
+            if len(start) < LONGEST_START:
+                start = piece = start + piece
+                if len(start) < LONGEST_START:
+                    continue
+                begins = packing(start)
+                look = PackedLook(begins, watch.finds, watch.longest) if begins else None
+            if look is None:
+                yield piece
+                continue
+            for looked_into in await asyncio.to_thread(look.passes, piece):
+                yield looked_into
+        if len(start) < LONGEST_START:
+            yield start
+        for looked_into in () if look is None else look.rest():
+            yield looked_into
 
 
 def _goes_on(head: RequestHead | ResponseHead) -> bool:
