@@ -97,6 +97,32 @@ def test_what_the_policy_names_is_reached_and_nothing_else(
     assert any("BLOCK" in str(one) and "egress.internal" in str(one) for one in told)
 
 
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("state/agents.json", '{{"port":{port}}}'),
+        ("notify", "answers: {{bind: '127.0.0.1:{port}'}}"),
+    ],
+)
+def test_our_own_servers_are_out_of_reach_whatever_the_policy_names(
+    file: str,
+    content: str,
+    here: Path,
+    server: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    where = here.parent / file
+    where.parent.mkdir(exist_ok=True)
+    where.write_text(content.format(port=server))
+    if file == "notify":
+        monkeypatch.setenv("STANCHION_NOTIFY", str(where))
+    (here / "policy.yaml").write_text(POLICY.format(port=server))
+    url = f"http://127.0.0.1:{server}/"
+    assert main(["run", "--policy", "policy.yaml", "--", PYTHON, "-c", ASKS, url]) == 0
+    assert capfd.readouterr().out.startswith("403")
+
+
 def test_the_policy_and_the_state_are_out_of_reach(
     here: Path, server: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from stanchion.audit.layout import state_folder
+from stanchion.cli.answers import notify_config
 from stanchion.cli.command import (
     Args,
     AsBadInput,
@@ -22,6 +24,7 @@ from stanchion.cli.command import (
 from stanchion.cli.terminal import note, visible
 from stanchion.cli.whose import lasting
 from stanchion.guards.files import Files
+from stanchion.hosts.coding.settings import AgentsConfig, BadSettings, read_config
 from stanchion.policy.sections import CredentialEntry
 from stanchion.runtime.door.door import Door, local_doors
 from stanchion.runtime.door.listeners import VERSION, Listeners, ports
@@ -31,6 +34,7 @@ from stanchion.runtime.sandbox.inside import Inside
 from stanchion.runtime.sandbox.refused import how_to_allow
 from stanchion.runtime.sandbox.sandbox import SandboxError, WallKind
 from stanchion.runtime.standing.places import own_places
+from stanchion.telemetry.notices.config import AnswerPage
 
 
 def run(args: Args) -> int:
@@ -45,7 +49,7 @@ def run(args: Args) -> int:
         if name not in os.environ:
             raise BadInput(f"`--pass` is `{name}`, which is not set: set it, or leave it away")
     with ExitStack() as open_now:
-        with AsBadInput(SandboxError, UnfitFolder):
+        with AsBadInput(SandboxError, UnfitFolder, BadSettings):
             contained = open_now.enter_context(Contained(args.user))
             learned = open_now.enter_context(_begun(args.learn))
             shield = open_now.enter_context(args.load(_source(args), env=args.env))
@@ -58,7 +62,7 @@ def run(args: Args) -> int:
             _tell(walls, args.require)
             _tell_of_hooks(inside.project)
             _tell_of_roots(inside.run_outside)
-            door = Door(one, Listeners.received(contained.line))
+            door = Door(one, Listeners.received(contained.line), closed=_own_ports())
             open_now.callback(door.close)
             open_now.push(contained)  # what is inside ends before the door does
             door.start()
@@ -97,6 +101,13 @@ def _inside(args: Args, shield: Any) -> Inside:
         [*own.closed, *([] if args.learn is None else [os.path.realpath(args.learn)])],
         own.policies,
     )
+
+
+def _own_ports() -> Iterator[int]:
+    """Where the page of answers and the daemon listen."""
+    page = notify_config().answers or AnswerPage()
+    yield int(page.bind.rpartition(":")[2])
+    yield (read_config(state_folder(os.environ)) or AgentsConfig()).port
 
 
 def _roots(policy: Any) -> Iterator[Path]:

@@ -182,8 +182,24 @@ def test_too_many_requests_in_a_minute_are_turned_away() -> None:
         rate.take(f"{each}")
     with pytest.raises(TurnedDown):
         rate.take("b")
+    assert not rate.has_room("c")
+    for _ in range(server.OF_ONE):
+        rate.take("a", known=True)
+    with pytest.raises(TurnedDown):
+        rate.take("a", known=True)
     now[0] = server.MINUTE_S
+    assert rate.has_room("a")
     rate.take("a")
+
+
+def test_strangers_cannot_take_the_turn_of_who_has_a_link(tmp_path: Path) -> None:
+    """All of them come from one address; the one with a link is counted by it."""
+    with scene(tmp_path) as at:
+        link = at.link(at.asks())
+        told = [at.sends("GET", "/a/none", None).status for _ in range(server.OF_ONE + 1)]
+        assert told == [404] * server.OF_ONE + [429]
+        assert at.answers(link).status == 200
+        assert at.goes_ahead()
 
 
 def test_what_a_chat_signed_counts_once() -> None:

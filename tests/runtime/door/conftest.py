@@ -4,9 +4,12 @@ hears, and a process that may be looked into again afterwards."""
 from __future__ import annotations
 
 import ctypes
+import gzip
+import random
 import resource
 import ssl
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -29,6 +32,19 @@ def trusting(certificate: Path) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(certificate))
 
 
+SAYS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "two": lambda heard: gzip.compress(b"one") + gzip.compress(heard),
+    "zlib": lambda heard: zlib.compress(b"x" * 500_000 + heard, 1),
+    "zstd": lambda heard: b"\x28\xb5\x2f\xfd" + heard,
+    "broken": lambda heard: b"\x1f\x8b" + bytes(99),
+    "archive": lambda _: gzip.compress(random.Random(1).randbytes(300_000)),
+    "short": lambda _: b"\x1f\x8b",
+    "no pack": lambda _: b"x = 1",
+}
+"""What is answered to a login where the path says so."""
+
+
 class EchoHandler(BaseHTTPRequestHandler):
     """Says back all that it hears: in a header, and in a body that ends as the path says."""
 
@@ -40,6 +56,8 @@ class EchoHandler(BaseHTTPRequestHandler):
         self.server.heard.append(self.requestline + str(self.headers))
         path = self.path.partition("?")[0].rpartition("/")[2]
         body = (self.requestline + str(self.headers)).encode()
+        if path in SAYS:
+            body = SAYS[path](self.headers.get("Authorization", "").encode())
         if path == "moved":
             self.send_response(302)
             self.send_header("Location", f"https://secure.test:{self.server.port}/v1/there")

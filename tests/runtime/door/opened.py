@@ -6,7 +6,7 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -62,10 +62,11 @@ def opened(
     credentials: Any = None,
     here: Shield | None = None,
     unaware: bool = False,
+    closed: Collection[int] = (),
     **egress: Any,
 ) -> Iterator[Opened]:
     """A door for a run of a shield whose only guard is `egress`; `unaware` has programs find
-    it that heed no proxy."""
+    it that heed no proxy, `closed` are ports of our own servers."""
     here = shield_of(names, door, credentials, **egress) if here is None else here
     listeners = Listeners.made(local_doors(here.policy.file), anywhere=True)
     http, socks, dns, dns_tcp, *local, tls_at, plain_at = [one.getsockname() for one in listeners]
@@ -75,7 +76,7 @@ def opened(
         direct.close()
         listeners = msgspec.structs.replace(listeners, tls=None, plain=None)
     run = here.run()
-    made = Door(run, listeners, tls, lambda *_: ["127.0.0.1"])
+    made = Door(run, listeners, tls, lambda *_: ["127.0.0.1"], closed)
     made.start()
     try:
         yield Opened(here, run, made, http, socks, dns, dns_tcp, tuple(local), tls_at, plain_at)

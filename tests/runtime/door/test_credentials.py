@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import ctypes
+import gzip
 import os
 import pickle
+import random
 import re
 import ssl
 import subprocess
 import sys
-from base64 import b64encode
+import zlib
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from stanchion.hosts.http.outgoing import OutgoingRequest
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.sections import CredentialEntry
-from stanchion.runtime.door.credentials import CredentialWatch, DoorCredential, Secret, loaded
+from stanchion.runtime.door.credentials import (
+    LEADING,
+    CredentialWatch,
+    DoorCredential,
+    Secret,
+    loaded,
+)
+from stanchion.runtime.door.heads import HeadFault
 from stanchion.runtime.door.listeners import DoorError
+from stanchion.runtime.door.packed import PackedLook, Unseen, packing
 from tests.hosts.http.servers import Server, serving
+from tests.runtime.door.conftest import SAYS
 from tests.runtime.door.opened import Opened, asked, opened, said, shield_of
 
 SECRET = "s3cr3t/Value+of-the=service"
@@ -98,6 +113,88 @@ def test_a_packed_answer_is_not_passed_on(
     assert "Range" not in service.heard[0]
 
 
+@pytest.mark.parametrize("way", ["gzip", "two", "zlib", "zstd", "broken"])
+def test_a_body_that_is_packed_and_does_not_say_so_is_not_passed_on_with_a_secret(
+    way: str, service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where nobody can look into it."""
+    policy = _policy(service, monkeypatch)
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        assert _get(at, f"/{way}").startswith(b"HTTP/1.1 403 Forbidden")
+        assert at.decided == ["ALLOW", "door.packed"]
+
+
+@pytest.mark.parametrize("way", ["archive", "short", "no%20pack"])
+def test_a_packed_body_without_a_secret_is_passed_on_as_it_is(
+    way: str, service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Packages are packed, and do not say so in a header."""
+    policy = _policy(service, monkeypatch)
+    monkeypatch.setitem(SAYS, "no%20pack", SAYS["no pack"])
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        assert _get(at, f"/{way}").partition(b"\r\n\r\n")[2] == SAYS[way](b"")
+        assert at.decided == ["ALLOW"]
+
+
+@pytest.mark.parametrize("size", [1, 7, 4_096])
+def test_nothing_of_a_packed_secret_is_passed_on_before_all_of_it_was_seen(size: int) -> None:
+    """Whatever the pieces: they wait until so much more of it was unpacked."""
+    noise = random.Random(2).randbytes(20_000)
+    packed = gzip.compress(noise + SECRET.encode() + noise)
+    look = PackedLook(packing(packed), lambda data: SECRET.encode() in data, 100)
+    passed = b""
+
+    def pass_all() -> None:
+        nonlocal passed
+        for at in range(0, len(packed), size):
+            passed += b"".join(look.passes(packed[at : at + size]))
+
+    with pytest.raises(Unseen):
+        pass_all()
+    assert len(passed) > 0
+    assert zlib.decompressobj(31).decompress(passed) in noise
+
+
+@pytest.mark.parametrize("beside", range(4))
+@pytest.mark.parametrize("pack", [b64encode, urlsafe_b64encode])
+def test_a_secret_in_base64_is_hidden_wherever_it_begins(
+    pack: Callable[[bytes], bytes], beside: int
+) -> None:
+    """What is left is less than a character of it at either end."""
+    watch = _watch()
+    for behind in (b"", b"}", b"&b"):
+        packed = pack(b"a" * beside + SECRET.encode() + behind)
+        seen = watch.hidden(packed)
+        assert len(seen) == len(packed)
+        left = urlsafe_b64decode(seen.translate(bytes.maketrans(b"*+/", b"A-_")))
+        kept = left[beside : beside + len(SECRET)]
+        assert kept[1:-1] == bytes(len(SECRET) - 2)
+        assert SECRET.encode() not in left
+
+
+@pytest.mark.parametrize(
+    "escaped",
+    [
+        "".join([f"%{ord(one):02x}" for one in SECRET]),
+        SECRET.replace("r", "%72").replace("V", "%56"),
+        SECRET.replace("c", "\\u0063"),
+        SECRET.replace("/", "\\/").replace("=", "\\u003D"),
+        SECRET.replace("-", "&#45;").replace("t", "&#x74;"),
+        SECRET.replace("a", "\\x61"),
+        b64encode(SECRET.encode()).decode().replace("=", "%3D"),
+    ],
+)
+def test_a_secret_with_characters_that_are_escaped_is_hidden(escaped: str) -> None:
+    watch = _watch()
+    assert len(escaped) <= watch.longest
+    assert watch.hidden(f"<{escaped}>".encode()) == f"<{'*' * len(escaped)}>".encode()
+
+
+def _watch() -> CredentialWatch:
+    entry = CredentialEntry(url="https://secure.test")
+    return CredentialWatch((DoorCredential("hub", entry, Secret(SECRET.encode())),))
+
+
 def test_a_redirect_within_the_place_stays_at_the_local_door(
     service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,8 +205,13 @@ def test_a_redirect_within_the_place_stays_at_the_local_door(
 
 
 @pytest.mark.parametrize(
-    "target", ["/../admin", "/%2e%2e/admin", "//other.test/", "@other.test/", "http://o.test/", "*"]
-)
+    "target",
+    [
+        "/../admin", "/%2e%2e/admin", "//other.test/", "@other.test/", "http://o.test/", "*",
+        "/..;/admin", "/a/..;x/../admin", "/a%2F..%2fadmin", "/a%5c..%5Cadmin", "/.%2E/admin",
+        "/a/%252e%252e/admin", "/...", "/a\\b",
+    ],
+)  # fmt: skip
 def test_a_local_door_leads_to_one_place(
     target: str, service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +223,35 @@ def test_a_local_door_leads_to_one_place(
     else:
         assert answer.startswith(b"HTTP/1.1 403 Forbidden")
         assert service.heard == []
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [("/v1", "/b?c=..%2f%25"), ("/v1", "/.well-known/a%20b"), ("", "/@scope%2fname")],
+)
+def test_what_leads_nowhere_else_is_passed_on(
+    path: str,
+    target: str,
+    service: Server,
+    trusting: ssl.SSLContext,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A place without a path has all of its host: packages of npm have `%2f` in their paths."""
+    policy = _policy(service, monkeypatch)
+    policy["credentials"]["hub"]["url"] = f"https://secure.test:{service.port}{path}"
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        assert _get(at, target).startswith(b"HTTP/1.1 200 OK")
+    assert service.heard[0].startswith(f"GET {path}{target} ")
+
+
+@pytest.mark.parametrize("name", [*sorted(LEADING), "X_Original_URL", "X-HTTP-Method-Override"])
+def test_headers_that_make_another_request_of_it_are_not_passed_on(
+    name: str, service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = _policy(service, monkeypatch)
+    with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+        assert _get(at, "/", f"{name}: /admin").startswith(b"HTTP/1.1 200 OK")
+    assert "/admin" not in service.heard[0]
 
 
 @pytest.mark.parametrize(
@@ -352,3 +483,39 @@ def test_a_door_without_a_socket_for_a_credential_is_not_opened() -> None:
         Door(shield_of({}, credentials=entry).run(), listeners)
     listeners.close()
     assert ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) == 1
+
+
+@pytest.mark.parametrize("wire", ["CONNECT /ok HTTP/1.1", "connect /ok HTTP/1.1"])
+def test_a_secret_is_never_sent_where_nobody_has_shown_who_is_there(
+    wire: str, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service speaks no TLS here: nothing that is asked for at the local door reaches it."""
+    with serving() as server:
+        policy = _policy(server, monkeypatch)
+        with opened({"secure.test": ["127.0.0.1"]}, tls=trusting, **policy) as at:
+            head = f"{wire}\r\nHost: 127.0.0.1\r\n\r\n".encode()
+            assert said(at.local[0], head).startswith(b"HTTP/1.1 403 Forbidden")
+            assert at.decided == ["door.head"]
+        assert server.connections == 0
+
+
+@pytest.mark.parametrize("url", ["https://secure.test/a", "https://other.test/a"])
+@pytest.mark.parametrize("proven", ["", "other.test"])
+def test_a_secret_is_put_into_nothing_but_a_proven_connection(url: str, proven: str) -> None:
+    secret = Secret(SECRET.encode())
+    one = DoorCredential("hub", CredentialEntry(url="https://secure.test:444"), secret)
+    wire: Any = SimpleNamespace(proven=proven)
+    with pytest.raises(HeadFault, match="nobody has shown"):
+        one.put_into(OutgoingRequest("GET", url), wire)
+
+
+def test_tls_that_checks_nothing_proves_nobody(
+    service: Server, trusting: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unchecked = ssl.create_default_context()
+    unchecked.check_hostname = False
+    unchecked.verify_mode = ssl.CERT_NONE
+    policy = _policy(service, monkeypatch)
+    with opened({"secure.test": ["127.0.0.1"]}, tls=unchecked, **policy) as at:
+        assert _get(at, "/").startswith(b"HTTP/1.1 400 Bad Request")
+    assert service.heard == []

@@ -30,7 +30,14 @@ def test_who_waits_for_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(exchanges, "KEPT_S", 0.05)
     monkeypatch.setattr(tunnels, "SPEAK_S", 0.05)
     monkeypatch.setattr(doors, "SPEAK_S", 0.05)
-    with serving() as server, opened(NAMES, internal_hosts=[f"public.test:{server.port}"]) as at:
+    with (
+        serving() as server,
+        opened(
+            NAMES,
+            allowed_hosts=[f"public.test:{server.port}"],
+            internal_hosts=[f"public.test:{server.port}"],
+        ) as at,
+    ):
         for place in (at.http, at.socks, at.dns_tcp):
             for piece in (b"", b"G", b"GET http://public.test/ HTTP/1.1\r\nHost: "):
                 assert said(place, piece) == b""
@@ -44,7 +51,14 @@ def test_who_waits_for_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_flood_waits_outside_and_is_served_in_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doors, "MOST_CONNECTIONS", 8)
     monkeypatch.setattr(exchanges, "KEPT_S", 0.1)
-    with serving() as server, opened(NAMES, internal_hosts=[f"public.test:{server.port}"]) as at:
+    with (
+        serving() as server,
+        opened(
+            NAMES,
+            allowed_hosts=[f"public.test:{server.port}"],
+            internal_hosts=[f"public.test:{server.port}"],
+        ) as at,
+    ):
         idle = [socket.create_connection(at.http, PATIENCE_S) for _ in range(40)]
         assert _get(at, server.port).startswith(b"HTTP/1.1 200 OK")
         assert [rest(one) for one in idle] == [b""] * 40
@@ -64,7 +78,14 @@ def test_a_flood_waits_outside_and_is_served_in_its_turn(monkeypatch: pytest.Mon
     ],
 )
 def test_what_is_too_long_is_not_collected(head: str, size: int) -> None:
-    with serving() as server, opened(NAMES, internal_hosts=[f"public.test:{server.port}"]) as at:
+    with (
+        serving() as server,
+        opened(
+            NAMES,
+            allowed_hosts=[f"public.test:{server.port}"],
+            internal_hosts=[f"public.test:{server.port}"],
+        ) as at,
+    ):
         wire = head.replace("HOST", f"public.test:{server.port}").replace("SIZE", str(size))
         try:
             answer = said(at.http, wire.replace("|", "\r\n").format("a" * size).encode())
@@ -76,7 +97,14 @@ def test_what_is_too_long_is_not_collected(head: str, size: int) -> None:
 
 
 def test_who_says_too_much_hears_why() -> None:
-    with serving() as server, opened(NAMES, internal_hosts=[f"public.test:{server.port}"]) as at:
+    with (
+        serving() as server,
+        opened(
+            NAMES,
+            allowed_hosts=[f"public.test:{server.port}"],
+            internal_hosts=[f"public.test:{server.port}"],
+        ) as at,
+    ):
         place = f"public.test:{server.port}"
         head = f"PUT http://{place}/ HTTP/1.1\r\nHost: {place}\r\nContent-Length: 4194304\r\n\r\n"
         answer = said(at.http, head.encode(), b"a" * (4 << 20), ends=True)
@@ -89,7 +117,7 @@ def test_only_so_many_bytes_go_through() -> None:
     with echoing() as echo:
         place = f"public.test:{echo.port}"
         door = {"sent_bytes": 1_000, "opaque": [place]}
-        with opened(NAMES, door, internal_hosts=[place]) as at:
+        with opened(NAMES, door, allowed_hosts=[place], internal_hosts=[place]) as at:
             ask = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
             assert said(at.http, ask, b"a" * 600, ends=True) == OK + b"a" * 600
             assert len(said(at.http, ask, b"b" * 600, ends=True)) <= len(OK)
@@ -105,7 +133,9 @@ def test_much_goes_through_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
         with echoing() as echo:
             place = f"public.test:{echo.port}"
             with (
-                opened(NAMES, {"opaque": [place]}, internal_hosts=[place]) as at,
+                opened(
+                    NAMES, {"opaque": [place]}, allowed_hosts=[place], internal_hosts=[place]
+                ) as at,
                 socket.create_connection(at.http, PATIENCE_S) as sock,
             ):
                 ask = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
@@ -121,7 +151,7 @@ def test_a_door_that_is_closed_lets_nothing_go_on() -> None:
     threads = NewThreads()
     with echoing() as echo:
         place = f"public.test:{echo.port}"
-        with opened(NAMES, internal_hosts=[place]) as at:
+        with opened(NAMES, allowed_hosts=[place], internal_hosts=[place]) as at:
             sock = socket.create_connection(at.http, PATIENCE_S)
             ask = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
             sock.sendall(ask + hello("public.test"))
@@ -138,7 +168,7 @@ def test_a_door_that_is_closed_lets_nothing_go_on() -> None:
 def test_a_run_that_is_over_has_no_network() -> None:
     with serving() as server:
         place = f"public.test:{server.port}"
-        with opened(NAMES, internal_hosts=[place]) as at:
+        with opened(NAMES, allowed_hosts=[place], internal_hosts=[place]) as at:
             assert b"200 OK" in _get(at, server.port)
             at.run.cancel()
             assert b"403 Forbidden" in _get(at, server.port)
@@ -150,7 +180,7 @@ def test_a_tunnel_ends_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
     with echoing() as echo:
         place = f"public.test:{echo.port}"
         with (
-            opened(NAMES, {"opaque": [place]}, internal_hosts=[place]) as at,
+            opened(NAMES, {"opaque": [place]}, allowed_hosts=[place], internal_hosts=[place]) as at,
             socket.create_connection(at.http, PATIENCE_S) as sock,
         ):
             sock.sendall(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\na".encode())
@@ -163,7 +193,7 @@ def test_requests_count_against_the_budget_of_the_run() -> None:
     with serving() as server:
         place = f"public.test:{server.port}"
         guards: list[dict[str, Any]] = [
-            {"use": "egress", "internal_hosts": [place]},
+            {"use": "egress", "allowed_hosts": [place], "internal_hosts": [place]},
             {"use": "budget", "api_calls": 2},
         ]
         here = shield_for({"name": "door", "guards": guards}, resolver=lambda *_: ["127.0.0.1"])

@@ -107,7 +107,11 @@ def inside(local: int = 0) -> Iterator[Inside]:
 
 def test_the_door_is_the_only_way_out() -> None:
     with serving() as server, inside() as within:
-        here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=[f"public.test:{server.port}"])
+        here = shield(
+            {"public.test": ["127.0.0.1"]},
+            allowed_hosts=[f"public.test:{server.port}"],
+            internal_hosts=[f"public.test:{server.port}"],
+        )
         door = Door(here.run(), within.listeners)
         door.start()
         try:
@@ -149,7 +153,7 @@ from stanchion.runtime.door.door import Door
 from stanchion.runtime.door.listeners import Listeners
 from tests.hosts.http.policies import shield
 place = sys.argv[2]
-here = shield({"public.test": ["127.0.0.1"]}, internal_hosts=[place])
+here = shield({"public.test": ["127.0.0.1"]}, allowed_hosts=[place], internal_hosts=[place])
 door = Door(here.run(), Listeners.received(socket.socket(fileno=int(sys.argv[1]))))
 door.start()
 print("open", flush=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from stanchion.runtime.door.judging import is_own
 from tests.hosts.http.servers import serving
 from tests.runtime.door.opened import PATIENCE_S, Opened, hello, opened, said
 
@@ -103,6 +104,7 @@ SAID: dict[str, tuple[list[bytes], dict[str, Any], str]] = {
     "bytes": ([b"\0\1\2\3"], {}, "door.opaque"),
     "an older TLS": ([b"\x80\x2e\1\3\1"], {}, "door.opaque"),
     "mail": ([b"EHLO public.test\r\n\r\n"], {}, "door.head"),
+    "a tunnel in it": ([b"CONNECT / HTTP/1.1\r\nHost: public.test\r\n\r\n"], {}, "door.head"),
     "HTTP/2 without TLS": ([b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], {}, "door.head"),
 }
 
@@ -137,7 +139,9 @@ def test_what_the_policy_names_may_be_anything(way: str) -> None:
     with echoing() as echo:
         place = f"public.test:{echo.port}"
         terms = {"opaque": [place]}
-        with opened({"public.test": ["127.0.0.1"]}, terms, internal_hosts=[place]) as at:
+        with opened(
+            {"public.test": ["127.0.0.1"]}, terms, allowed_hosts=[place], internal_hosts=[place]
+        ) as at:
             assert ask(at, "public.test", echo.port, b"\0anything") == agreed + b"\0anything"
 
 
@@ -168,7 +172,11 @@ def test_a_name_that_moves_between_two_looks_is_asked_for_once() -> None:
 
     with echoing() as echo:
         place = f"127.0.0.1:{echo.port}"
-        with opened(moving, internal_hosts=[place, f"public.test:{echo.port}"]) as at:
+        with opened(
+            moving,
+            allowed_hosts=[f"public.test:{echo.port}"],
+            internal_hosts=[place, f"public.test:{echo.port}"],
+        ) as at:
             assert _connect(at, "public.test", echo.port, NAMED) == OK + NAMED
         assert asked == ["public.test"]
         with opened(lambda *_: ["127.0.0.1"], internal_hosts=["127.0.0.2"]) as at:
@@ -177,10 +185,59 @@ def test_a_name_that_moves_between_two_looks_is_asked_for_once() -> None:
         assert echo.connections == 1
 
 
+HERE: dict[str, tuple[str, dict[str, Any], bool]] = {
+    "a name that may be inside": ("localhost", {"internal_hosts": ["localhost"]}, False),
+    "an address that may be inside": ("127.0.0.1", {"internal_hosts": ["127.0.0.1"]}, False),
+    "another address of it": ("127.9.8.7", {"internal_hosts": ["127.0.0.0/8"]}, False),
+    "every host": ("localhost", {"internal_hosts": ["*"]}, False),
+    "a range": ("127.0.0.1", {"allowed_hosts": ["127.0.0.0/8"]}, False),
+    "another port": ("localhost", {"allowed_hosts": ["localhost:1"]}, False),
+    "a name that is named": ("localhost", {"allowed_hosts": ["localhost"]}, True),
+    "its port too": ("localhost", {"allowed_hosts": ["localhost:PORT"]}, True),
+    "an address that is named": ("127.0.0.1", {"allowed_hosts": ["127.0.0.1"]}, True),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("what", HERE)
+def test_this_machine_is_reached_where_the_policy_names_it_among_what_may_be(
+    what: str, way: str
+) -> None:
+    """And our own servers are not, whatever it names."""
+    host, egress, reached = HERE[what]
+    ask, agreed = WAYS[way]
+    heard = hello(host if host == "localhost" else "")
+    with echoing() as echo:
+        egress = {k: [one.replace("PORT", str(echo.port)) for one in v] for k, v in egress.items()}
+        for closed in ((), (echo.port,)):
+            with opened({"localhost": ["127.0.0.1"]}, closed=closed, **egress) as at:
+                answer = ask(at, host, echo.port, heard)
+                assert answer.startswith(agreed) is (reached and not closed)
+                assert at.decided[-1] in {"ALLOW", "door.own", "egress.internal"}
+        assert echo.connections == int(reached)
+
+
+@pytest.mark.parametrize(
+    ("address", "own"),
+    [
+        ("127.0.0.1", True),
+        ("127.200.1.2", True),
+        ("0.0.0.0", True),
+        ("::ffff:127.0.0.1", True),
+        ("203.0.113.9", False),
+        ("2001:db8::9", False),
+    ],
+)
+def test_an_address_of_this_machine_is_known(address: str, own: bool) -> None:
+    assert is_own(address) is own
+
+
 def test_a_redirect_is_a_request_of_its_own() -> None:
     with serving() as server:
         place = f"public.test:{server.port}"
-        with opened({"public.test": ["127.0.0.1"]}, internal_hosts=[place]) as at:
+        with opened(
+            {"public.test": ["127.0.0.1"]}, allowed_hosts=[place, "*"], internal_hosts=[place]
+        ) as at:
             inside = "http://169.254.169.254/latest"
             one = f"GET http://{place}/to/{inside} HTTP/1.1\r\nHost: {place}\r\n\r\n"
             two = f"GET {inside} HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n"
@@ -240,6 +297,11 @@ UNAWARE: dict[str, tuple[bytes, list[str], bytes]] = {
     ),
     "a tunnel": (
         b"CONNECT public.test:80 HTTP/1.1\r\nHost: public.test\r\n\r\n",
+        ["door.head"],
+        b"HTTP/1.1 403",
+    ),
+    "a tunnel to a path": (
+        b"CONNECT / HTTP/1.1\r\nHost: public.test\r\n\r\n",
         ["door.head"],
         b"HTTP/1.1 403",
     ),

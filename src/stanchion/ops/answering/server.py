@@ -42,11 +42,14 @@ NOT_NOW: Final = "not now"
 """What an agent reads where somebody says no, and not why."""
 MOST_CONNECTIONS: Final = 64
 FIRST_S: Final = 10.0
+HURRIED_S: Final = 1.0
+"""How long it is waited for what is asked, and where an address has asked too often by now."""
 MINUTE_S: Final = 60.0
 OF_ONE: Final = 120
 IN_ALL: Final = 1_200
-"""How many requests are heard in a minute of one address, and of all."""
+"""How many requests are heard in a minute of one link or one address, and of all addresses."""
 CHAT: Final = "/chat"
+PAGE: Final = "/a/"
 SIGNING: Final = "put the signing secret of the chat's app there"
 
 
@@ -58,21 +61,33 @@ class PageAnswer(NamedTuple):
 
 
 class RequestRate:
-    """Counts requests by address, anew each minute."""
+    """Counts requests by who sends them, anew each minute: by their link where it is one that was
+    made here, and by their address where it is not. Strangers cannot take the turn of a link."""
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s, self._lock = now_s, threading.Lock()
-        self._minute, self._counts = -1, Counter[str]()
+        self._minute, self._counts, self._strangers = -1, Counter[tuple[bool, str]](), 0
 
-    def take(self, address: str) -> None:
-        """Count one; `TurnedDown` where it is one too many."""
+    def take(self, who: str, known: bool = False) -> None:
+        """Count one; `TurnedDown` where it is one too many. `known` is who has a link: the bound of
+        all is for strangers alone."""
         with self._lock:
-            minute = int(self._now_s() // MINUTE_S)
-            if minute != self._minute:
-                self._minute, self._counts = minute, Counter()
-            if self._counts[address] >= OF_ONE or self._counts.total() >= IN_ALL:
+            if not self._fits(who, known):
                 raise TurnedDown(429, "too many requests: wait a minute")
-            self._counts[address] += 1
+            self._counts[known, who] += 1
+            self._strangers += not known
+
+    def has_room(self, address: str) -> bool:
+        """Whether one more stranger is heard of an address."""
+        with self._lock:
+            return self._fits(address, False)
+
+    def _fits(self, who: str, known: bool) -> bool:
+        minute = int(self._now_s() // MINUTE_S)
+        if minute != self._minute:
+            self._minute, self._strangers = minute, 0
+            self._counts.clear()
+        return (known or self._strangers < IN_ALL) and self._counts[known, who] < OF_ONE
 
 
 class AnswerDesk:
@@ -93,6 +108,14 @@ class AnswerDesk:
         """By which names the page may be asked for: another one was made to lead here."""
         own = {urlsplit(self._links.base).netloc, self._page.bind}
         return own | {f"127.0.0.1:{port}", f"localhost:{port}"}
+
+    def holder(self, path: str) -> str:
+        """The ticket and the holder of the link that a path is; empty where it is none."""
+        try:
+            link = self._links.opened(path.removeprefix(PAGE)) if path.startswith(PAGE) else None
+        except BadLink:
+            return ""
+        return "" if link is None else f"{link.tenant}/{link.ticket}/{link.holder}"
 
     def shown(self, token: str) -> PageAnswer:
         """The page of a ticket; nothing changes."""
@@ -239,8 +262,10 @@ class AnswerServer(ThreadingTCPServer):
 
     def _attend(self, wire: HookWire, address: str) -> None:
         try:
-            self._rate.take(address)
-            status, page = self._answer(wire, wire.head(FIRST_S))
+            request = wire.head(FIRST_S if self._rate.has_room(address) else HURRIED_S)
+            holder = self._desk.holder(request.path)
+            self._rate.take(holder if holder else address, holder != "")
+            status, page = self._answer(wire, request)
         except TurnedDown as turned_down:
             status, page = turned_down.status, words_page(str(turned_down))
         except tuple(kind for kind, _ in STATUS) as error:
@@ -259,10 +284,10 @@ class AnswerServer(ThreadingTCPServer):
         match request.method, request.path:
             case "POST", path if path == CHAT:
                 return self._desk.pressed(request, body, wire.sock)
-            case "GET", path if path.startswith("/a/"):
-                return self._desk.shown(path.removeprefix("/a/"))
-            case "POST", path if path.startswith("/a/"):
-                return self._desk.answered(path.removeprefix("/a/"), body, wire.sock)
+            case "GET", path if path.startswith(PAGE):
+                return self._desk.shown(path.removeprefix(PAGE))
+            case "POST", path if path.startswith(PAGE):
+                return self._desk.answered(path.removeprefix(PAGE), body, wire.sock)
         raise TurnedDown(404, "there is nothing here: use the link that you were sent")
 
     def _check(self, request: HookRequest) -> None:

@@ -67,7 +67,7 @@ CODES: Final = declare(
         ),
         OWN: Words(
             "`{}` leads to this machine itself",
-            "use a public host, or ask for this one to be allowed",
+            "use a public host, or ask for this one to be named in `allowed_hosts`",
         ),
     }
 )

@@ -12,6 +12,7 @@ import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from html import escape
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final, NoReturn
@@ -24,6 +25,7 @@ from stanchion.kernel.regex import regex
 from stanchion.policy.sections import CredentialEntry
 from stanchion.runtime.door.heads import Headers, HeadFault
 from stanchion.runtime.door.listeners import DoorError
+from stanchion.runtime.door.wires import DoorWire
 
 SHORTEST: Final = 8
 """A shorter secret could not be told from other bytes."""
@@ -32,6 +34,15 @@ COMMAND_S: Final = 60.0
 PR_SET_DUMPABLE: Final = 4
 NOT_IN_ANSWERS: Final = frozenset({"accept-encoding", "if-range", "range"})
 """Headers that the door answers for itself: what comes back has to be read whole and unpacked."""
+LEADING: Final = frozenset(
+    {
+        "x-original-url", "x-original-uri", "x-rewrite-url", "request-range",
+        "x-http-method", "x-http-method-override", "x-method-override",
+    }
+)  # fmt: skip
+"""Headers by which some services take a request for another one than was judged."""
+_LEADS_OUT: Final = regex(r"(?i)%(?:2e|2f|5c|25)|\\|(?:^|/)\.\.")
+"""What a service may read as the way out of a folder."""
 _BESIDE: Final = regex(r"[^0-9a-z]+")
 _BASIC: Final = regex(rb"(?i)basic\s+([A-Za-z0-9+/]+=*)")
 _VISIBLE: Final = regex(rb"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
@@ -71,12 +82,20 @@ class DoorCredential:
         return f"<credential {self.name} for {self.base}>"
 
     def forms(self) -> tuple[bytes, ...]:
-        """Every way in which the secret may stand in an answer, the longest first."""
+        """Every way in which the secret may stand in an answer, the longest first: as it is,
+        escaped, and in base64, also as a part of something else."""
         plain = self._secret.read()
-        found = {plain, quote(plain, safe="").encode(), json.dumps(plain.decode())[1:-1].encode()}
+        said = plain.decode()
+        found = {plain, json.dumps(said)[1:-1].encode(), escape(said).encode()}
         packed = {b64encode(plain), b64encode(f"{self.entry.user}:".encode() + plain)}
-        found |= packed | {one.rstrip(b"=") for one in packed}
+        packed |= {one.rstrip(b"=") for one in packed} | set(_within_base64(plain))
+        packed |= {one.translate(_FOR_URLS) for one in packed}
+        found |= packed | {quote(one, safe="").encode() for one in (plain, *packed)}
         return tuple(sorted(found, key=len, reverse=True))
+
+    def escaped(self) -> bytes:
+        """A pattern of the secret with any of its characters escaped, as in URLs, JSON and HTML."""
+        return b"".join(map(_any_escape, self._secret.read()))
 
     def url(self, target: str) -> str:
         """The URL that a path of the local door stands for; `HeadFault` where it is not below the
@@ -84,14 +103,17 @@ class DoorCredential:
         url = f"{self.base}{target}"
         found = parsed(url)
         root = f"{parsed(self.base).href.rstrip('/')}"
-        if found is None or not found.href.startswith((f"{root}/", f"{root}?")):
+        at_root = root.count("/") == 2
+        crooked = not at_root and _LEADS_OUT.search(target.partition("?")[0]) is not None
+        if crooked or found is None or not found.href.startswith((f"{root}/", f"{root}?")):
             raise HeadFault(f"its target leads out of `{self.base}`")
         return url
 
     def without(self, headers: Headers) -> Headers:
         """The headers of a request without what the door itself puts in or answers for."""
-        own = {"host", *NOT_IN_ANSWERS, *([] if self._in_url else [self._named.lower()])}
-        return tuple([one for one in headers if one[0].lower() not in own])
+        own = {"host", *NOT_IN_ANSWERS, *LEADING}
+        own |= set() if self._in_url else {self._named.lower()}
+        return tuple([one for one in headers if one[0].lower().replace("_", "-") not in own])
 
     def without_parameter(self, target: str) -> str:
         """A target without the parameter that the door itself puts in."""
@@ -99,8 +121,11 @@ class DoorCredential:
         kept = [one for one in query.split("&") if one.partition("=")[0] != self._named]
         return f"{path}?{'&'.join(kept)}" if question and (kept or not self._in_url) else path
 
-    def put_into(self, request: OutgoingRequest) -> OutgoingRequest:
-        """The request with the secret, on its way out."""
+    def put_into(self, request: OutgoingRequest, wire: DoorWire) -> OutgoingRequest:
+        """The request with the secret, on its way out by a connection whose other end has shown to
+        be the place that gets it; `HeadFault` where it has not."""
+        if wire.proven != parsed(self.base).hostname or not request.url.startswith(self.base):
+            raise HeadFault(f"nobody has shown to be `{self.base}`")
         plain = self._secret.read()
         headers = (*request.headers, ("Accept-Encoding", "identity"))
         if self._in_url:
@@ -189,6 +214,32 @@ def _variable(name: str) -> bytes:
     return value
 
 
+_FOR_URLS: Final = bytes.maketrans(b"+/", b"-_")
+_ESCAPES: Final = regex(rb"[%\\&]")
+LONGEST_ESCAPE: Final = 6
+
+
+def _any_escape(number: int) -> bytes:
+    """A pattern of one character, as it is or escaped; at most `LONGEST_ESCAPE` bytes of it. Each
+    of its ways begins with a letter of its own, so that `re` finds soon where none begins."""
+    plain = re.escape(bytes([number]))
+    two = "".join(
+        [f"[{one}{one.upper()}]" if one > "9" else one for one in f"{number:02x}"]
+    ).encode()
+    begun = (b"\\\\u00", b"\\\\x", b"%")
+    ways = [plain, b"\\\\" + plain, *[one + two for one in begun]]
+    ways += [b"&#[xX]" + two + b";", b"&#%d;" % number]
+    return b"(?:" + b"|".join(ways) + b")"
+
+
+def _within_base64(plain: bytes) -> Iterator[bytes]:
+    """What stands in base64 of anything that has these bytes in it, wherever they begin: the
+    characters that do not depend on what is beside them."""
+    for before in range(3):
+        whole = b64encode(bytes(before) + plain)
+        yield whole[-(-8 * before // 6) : 8 * (before + len(plain)) // 6]
+
+
 class CredentialWatch:
     """Looks for placeholders where they do not belong, and for secrets in what comes back."""
 
@@ -197,7 +248,9 @@ class CredentialWatch:
         self._forms = {form: one.name for one in credentials for form in one.forms()}
         found = sorted(self._forms, key=len, reverse=True)
         self._any = re.compile(b"|".join(map(re.escape, found))) if found else None
-        self.longest = max(map(len, found), default=1)
+        self._escaped = [re.compile(one.escaped()) for one in credentials]
+        plain = max([len(one.forms()[-1]) for one in credentials], default=0)
+        self.longest = max(LONGEST_ESCAPE * plain, *map(len, found), 1)
 
     def strayed(self, *said: bytes) -> str:
         """The name of the credential whose placeholder, or secret, stands in what is said."""
@@ -215,7 +268,14 @@ class CredentialWatch:
 
     def hidden(self, data: bytes) -> bytes:
         """The same bytes, as many of them, without any secret."""
-        return data if self._any is None else self._any.sub(_stars, data)
+        found = data if self._any is None else self._any.sub(_stars, data)
+        for escaped in self._escaped if _ESCAPES.search(found) is not None else ():
+            found = escaped.sub(_stars, found)
+        return found
+
+    def finds(self, data: bytes) -> bool:
+        """Whether a secret stands in the bytes."""
+        return self.hidden(data) != data
 
 
 def _unpacked(said: tuple[bytes, ...]) -> Iterator[bytes]:

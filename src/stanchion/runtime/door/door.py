@@ -6,7 +6,7 @@ import asyncio
 import socket
 import ssl
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -57,7 +57,8 @@ HERE: Final = "127.0.0.1,localhost,::1"
 class Door:
     """Lets through what a run may do, from `start` until `close`. `tls` is how servers are trusted
     to which the door itself speaks TLS; `resolver` finds what a policy that only tells would have
-    refused, and nobody has looked up."""
+    refused, and nobody has looked up; `closed` are the ports of this machine that are our own
+    servers', which nothing inside reaches."""
 
     def __init__(
         self,
@@ -65,6 +66,7 @@ class Door:
         listeners: Listeners,
         tls: ssl.SSLContext | None = None,
         resolver: Resolver = system,
+        closed: Iterable[int] = (),
     ) -> None:
         if getattr(run, "desk", None) is None:
             raise DoorError("a door judges in its own process: give it a run that no broker judges")
@@ -73,7 +75,7 @@ class Door:
             raise DoorError(f"the inside has too few sockets: {local_doors(file)} are needed")
         self._listeners = listeners
         self._credentials = loaded(file.credentials)
-        self._desk = DoorDesk(run, file.door, self._credentials, tls, resolver)
+        self._desk = DoorDesk(run, file.door, self._credentials, tls, resolver, closed)
         self._asked: dict[str, bool] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()

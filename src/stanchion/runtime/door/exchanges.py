@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from stanchion.hosts.http.outgoing import OutgoingRequest, encoding_of
@@ -31,8 +32,10 @@ from stanchion.runtime.door.heads import (
     written_head,
 )
 from stanchion.runtime.door.judging import UNREADABLE, DoorDesk
+from stanchion.runtime.door.packed import LONGEST_START, PackedLook, Unseen, packing
 from stanchion.runtime.door.tunnels import SPEAK_S, through
 from stanchion.runtime.door.wires import PIECE, BrokenWire, DoorWire, move
+from stanchion.runtime.errors import Refused
 
 KEPT_S: Final = 120.0
 """How long a connection is kept on which nobody asks for anything."""
@@ -93,7 +96,9 @@ class HttpDoor:
             head = request_head(raw)
             if self._credential is None:
                 await self._desk.keep_in(", ".join(values(head.headers, "host")), raw)
-            if head.method == "CONNECT" and not self._base and not self._unaware:
+            if head.method.upper() == "CONNECT":
+                if self._base or self._unaware:
+                    raise HeadFault("`CONNECT` is for the door's proxy, and not for a place")
                 host, port = _authority(head.target)
                 await through(self._desk, self._inner, host, port, AGREED, self._within)
                 return False
@@ -163,7 +168,8 @@ class HttpDoor:
         cleared = await self._desk.clear(request)
         outer = await self._connected(request, cleared.addresses)
         one = self._credential
-        sent = written_request(cleared.request if one is None else one.put_into(cleared.request))
+        said = cleared.request if one is None else one.put_into(cleared.request, outer)
+        sent = written_request(said)
         self._desk.meter_out(len(sent))
         await outer.send(sent)
         async with asyncio.timeout(ANSWER_S):
@@ -182,7 +188,8 @@ class HttpDoor:
             if origin == wanted and address in addresses and self._outer.waits():
                 return self._outer
             self._outer.close()
-        self._outer = await self._desk.connect(request, addresses)
+        outer = await self._desk.connect(request, addresses, self._credential is not None)
+        self._outer = await self._desk.secured(outer, request)
         self._leads = (wanted, self._outer.address)
         return self._outer
 
@@ -199,8 +206,7 @@ class HttpDoor:
         if bodiless:
             await self._inner.send(shown)
         elif self._credential is not None:
-            await self._inner.send(shown)
-            await self._unmarked(outer, ends, framed)
+            await self._unmarked(shown, outer, ends, framed)
         else:
             await self._passed(shown, outer, ends, framed)
         return keeps
@@ -243,18 +249,47 @@ class HttpDoor:
         head = written_head(f"HTTP/1.1 {answer.status} {answer.reason}", tuple(led))
         return self._desk.watch.hidden(head)
 
-    async def _unmarked(self, outer: DoorWire, ends: Framing | None, framed: bool) -> None:
-        """Pass a body on in which the secret is hidden wherever it stands, also across pieces."""
-        held = b""
-        async for piece in _pieces(outer, ends):
-            self._desk.meter_in(len(piece))
-            held = self._desk.watch.hidden(held + piece)
-            ready = len(held) - self._desk.watch.longest
-            if ready > 0:
-                await self._inner.send(_chunked(held[:ready], framed))
-                held = held[ready:]
-        await self._inner.send(_chunked(held, framed) if held else b"")
+    async def _unmarked(
+        self, shown: bytes, outer: DoorWire, ends: Framing | None, framed: bool
+    ) -> None:
+        """Pass an answer on in whose body the secret is hidden wherever it stands, also across
+        pieces. The head goes with the first of it: until then all of it can be refused."""
+        held, one = b"", self._base
+        try:
+            async for piece in self._looked_into(_pieces(outer, ends)):
+                held = self._desk.watch.hidden(held + piece)
+                ready = len(held) - self._desk.watch.longest
+                if ready > 0:
+                    await self._inner.send(shown + _chunked(held[:ready], framed))
+                    held, shown = held[ready:], b""
+        except Unseen:
+            with suppress(*() if shown else (Refused,)):  # what has begun is cut off
+                await self._desk.refuse(OutgoingRequest("GET", f"{one}/"), PACKED, one)
+            raise BrokenWire("its answer cannot be looked into") from None
+        await self._inner.send(shown + (_chunked(held, framed) if held else b""))
         await self._inner.send(LAST_CHUNK if framed else b"")
+
+    async def _looked_into(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """The pieces of a body, where it is packed after they were looked into."""
+        watch, start = self._desk.watch, b""
+        look: PackedLook | None = None
+        async for piece in pieces:
+            self._desk.meter_in(len(piece))
+            if len(start) < LONGEST_START:
+                start = piece = start + piece
+                if len(start) < LONGEST_START:
+                    continue
+                begins = packing(start)
+                look = PackedLook(begins, watch.finds, watch.longest) if begins else None
+            if look is None:
+                yield piece
+                continue
+            for looked_into in await asyncio.to_thread(look.passes, piece):
+                yield looked_into
+        if len(start) < LONGEST_START:
+            yield start
+        for looked_into in () if look is None else look.rest():
+            yield looked_into
 
 
 def _goes_on(head: RequestHead | ResponseHead) -> bool:

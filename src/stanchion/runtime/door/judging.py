@@ -4,9 +4,10 @@ to an address that was judged for it, or is not made."""
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import ssl
-from ipaddress import ip_address
+from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -20,7 +21,6 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Egress
 from stanchion.kernel.findings import Finding
 from stanchion.policy.sections import DoorRules
-from stanchion.readings.addresses import inside
 from stanchion.readings.signing_in import unwritten
 from stanchion.readings.urls import PORTS, UrlTarget, url_of
 from stanchion.runtime.answers.resolver import Resolver, system
@@ -52,7 +52,9 @@ class DoorDesk:
         credentials: tuple[DoorCredential, ...] = (),
         tls: ssl.SSLContext | None = None,
         resolver: Resolver = system,
+        closed: Iterable[int] = (),
     ) -> None:
+        self._closed = frozenset(closed)
         self.watch = CredentialWatch(credentials)
         self._client = ClientTerms(HTTP.on(run), DOOR, terms.largest_body)
         self._desk = run.desk
@@ -161,13 +163,20 @@ class DoorDesk:
         )
         return event
 
-    async def connect(self, request: OutgoingRequest, addresses: tuple[str, ...]) -> DoorWire:
-        """A connection to the first of these addresses that answers; none to this machine itself
-        by way of a public name."""
+    async def connect(
+        self, request: OutgoingRequest, addresses: tuple[str, ...], named: bool = False
+    ) -> DoorWire:
+        """A connection to the first of these addresses that answers. None to this machine itself,
+        unless `allowed_hosts`, or the caller, has `named` it; and none to our own servers."""
         target = url_of(request.url)
         port = target.port if isinstance(target, UrlTarget) and target.port is not None else 0
         trouble: OSError = Unreached("there is no address")
         for address in addresses:
+            own = is_own(address)
+            if own and (port in self._closed or not (named or self._is_named(target))):
+                await self.refuse(request, OWN, address)
+            if own and port in self._closed:
+                continue
             made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
             made.setblocking(False)
             try:
@@ -178,16 +187,19 @@ class DoorDesk:
                 trouble = error
                 continue
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if made.getsockname()[0] == made.getpeername()[0] and not inside(ip_address(address)):
-                made.close()
-                await self.refuse(request, OWN, address)
-                continue
-            return await self._secured(DoorWire(made, address=address), request, target)
+            return DoorWire(made, address=address)
         raise Unreached(f"no connection: {trouble}") from trouble
 
-    async def _secured(self, wire: DoorWire, request: OutgoingRequest, target: Any) -> DoorWire:
+    def _is_named(self, target: Any) -> bool:
+        """Whether `allowed_hosts` has this very host."""
+        entries = [one for hosts in _allowed(self._desk.shield.policy) for one in hosts or ()]
+        host = target.host if target.literal is None else target.literal
+        return Hosts(entries).exactly(host, target.port)
+
+    async def secured(self, wire: DoorWire, request: OutgoingRequest) -> DoorWire:
         """The connection with TLS where the door itself sends a request by `https`."""
-        if request.method == "CONNECT" or target.scheme != "https":
+        target = url_of(request.url)
+        if not isinstance(target, UrlTarget) or target.scheme != "https":
             return wire
         if self._tls is None:
             self._tls = ssl.create_default_context()
@@ -199,7 +211,8 @@ class DoorDesk:
         except BaseException:
             wire.close()
             raise
-        return TlsWire(wire, streams)
+        checked = self._tls.check_hostname and self._tls.verify_mode is ssl.CERT_REQUIRED
+        return TlsWire(wire, streams, target.host if checked else "")
 
     def meter_out(self, count: int) -> None:
         """Count what goes out."""
@@ -214,6 +227,17 @@ class DoorDesk:
     def _bounded(self, count: int, most: int | None, done: str) -> None:
         if most is not None and count > most and not self.shadow:
             raise TooManyBytes(BYTES, (count, done, most))
+
+
+def is_own(address: str) -> bool:
+    """Whether an address is this machine's: one at which it can listen. What cannot be told is."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError as error:
+            return error.errno != errno.EADDRNOTAVAIL
+    return True
 
 
 class TooManyBytes(Exception):

@@ -47,6 +47,8 @@ class DoorWire:
         """What is spoken on it as far as it goes, and the address that it leads to."""
         self.ahead = bytearray()
         """What was read and is yet to be taken."""
+        self.proven = ""
+        """The host that the other end has shown, by TLS, to be; empty where nobody has asked."""
         self.loop = asyncio.get_running_loop()
 
     def ready(self, most: int | None) -> bytes:
@@ -132,8 +134,9 @@ class TlsWire(DoorWire):
 
     plain = False
 
-    def __init__(self, wire: DoorWire, streams: Any) -> None:
+    def __init__(self, wire: DoorWire, streams: Any, proven: str) -> None:
         super().__init__(wire.sock, wire.speaks, wire.address)
+        self.proven = proven
         self._reader, self._writer = streams
 
     async def _received(self, most: int) -> bytes:
