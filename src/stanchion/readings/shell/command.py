@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -174,6 +174,10 @@ LISTS: Final = listed("-t --list")
 CREATES: Final = listed("-c --create -r -u --append --update")
 
 
+IN_FOLDER: Final = listed("-C --directory")
+"""Options that name the folder in which what is packed stands."""
+
+
 def _archive(command: Command, found: Found) -> None:
     args = command.argv[1:]
     mode = args[0].lstrip("-") if args and args[0][:2] != "--" else ""
@@ -190,9 +194,23 @@ def _archive(command: Command, found: Found) -> None:
     if archive and archive != "-":
         found[1 if creates else 0].append(archive)
     if creates:
-        found[0].extend([each for each in command.operands if each not in (archive, args[0])])
+        found[0].extend(_packed(args, [*command.operands], (archive, args[0])))
     elif not lists:
         found[1].append(given.get("-C", given.get("--directory", ".")))
+
+
+def _packed(args: Strings, operands: list[str], not_packed: Strings) -> Iterator[str]:
+    """What goes into an archive, each seen from the folder that an option before it names."""
+    folder, before = "", ""
+    for word in args:
+        name, equals, value = word.partition("=")
+        named = value if equals and name in IN_FOLDER else word if before in IN_FOLDER else ""
+        if named:
+            folder = named if named[0] in "/~$" else folder + named
+            folder = f"{folder.rstrip('/')}/"
+        elif word in operands and word not in not_packed:
+            yield f"{folder}{word}" if folder and word[0] not in "/~$" else word
+        before = word
 
 
 def _ssh_keygen(command: Command, found: Found) -> None:
