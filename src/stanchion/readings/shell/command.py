@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.names import LOOK, TOOL
 from stanchion.readings.shell.known import KINDS, NO_KINDS, by_name, named
 from stanchion.readings.shell.options import LANGUAGES, VALUED, ComputedOnce, Sorted, sort
@@ -174,8 +175,8 @@ LISTS: Final = listed("-t --list")
 CREATES: Final = listed("-c --create -r -u --append --update")
 
 
-IN_FOLDER: Final = listed("-C --directory")
-"""Options that name the folder in which what is packed stands."""
+_IN_FOLDER: Final = regex(r"(?:-[A-Za-z]*C|--directory)=?(.*)")
+"""An option that names the folder in which what is packed stands, beside it or in it."""
 
 
 def _archive(command: Command, found: Found) -> None:
@@ -201,16 +202,16 @@ def _archive(command: Command, found: Found) -> None:
 
 def _packed(args: Strings, operands: list[str], not_packed: Strings) -> Iterator[str]:
     """What goes into an archive, each seen from the folder that an option before it names."""
-    folder, before = "", ""
-    for word in args:
-        name, equals, value = word.partition("=")
-        named = value if equals and name in IN_FOLDER else word if before in IN_FOLDER else ""
+    folder, beside = "", False
+    for word in (f"-{args[0].lstrip('-')}" if args[0][:2] != "--" else args[0], *args[1:]):
+        option = None if beside else _IN_FOLDER.fullmatch(word)
+        named = word if beside else option[1] if option is not None else ""
         if named:
             folder = named if named[0] in "/~$" else folder + named
             folder = f"{folder.rstrip('/')}/"
         elif word in operands and word not in not_packed:
             yield f"{folder}{word}" if folder and word[0] not in "/~$" else word
-        before = word
+        beside = option is not None and not named
 
 
 def _ssh_keygen(command: Command, found: Found) -> None:
