@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -361,6 +362,15 @@ KEYS: Final = [
     KeyPlace(below, tuple(rest.split("/")))
     for below, _, rest in [key.partition("/") for key in sorted(WORDS["keys"])]
 ]
+KEY_SIGNS: Final = regex(
+    "|".join(
+        [
+            r"(?i)[*?\[]",
+            *sorted({re.escape(max(key.parts, key=len)).replace(r"\?", ".") for key in KEYS}),
+        ]
+    )
+)
+"""What stands in every path that leads to a key: wildcards, or the longest of a key's names."""
 _SET: Final = regex(r"\[[^\]/]+\]")
 """A set of characters, one of which stands there."""
 HOME_FOLDERS: Final = (("root",), ("var", "root"), ("home", "*"), ("users", "*"))

@@ -270,8 +270,8 @@ class _Reader:
             elif sign == "[" and value is not EMPTY:
                 items = self._items("]")
                 name = items[0].text if items and items[0].text is not None else ""
-                if of == "Dir" and name:
-                    value = CodeValue(None, (name,), value.made_of | {"glob"})
+                if of == "Dir":
+                    value = self._result("glob", of, None, value, items, value.made_of | {"glob"})
                     continue
                 if not name or self.here().text != "(":
                     value = CodeValue(library_text(name, of), None, value.made_of - VARIABLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.places import Roots, is_key, is_secret, plain
+from stanchion.guards.shell.places import KEY_SIGNS, Roots, is_key, is_secret, plain
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import HOSTS, Command, is_remote
@@ -172,7 +172,11 @@ def repeats_secret(command: Command, roots: Roots) -> bool:
 CHECKS.update(
     {
         "reads_key": lambda command, _: any(
-            is_key(plain(path, command.cwd)) for path in command.reads
+            [  # noqa: C419  # a generator is a call more for each path
+                is_key(place)
+                for path in command.reads
+                if KEY_SIGNS.search(place := plain(path, command.cwd)) is not None
+            ]
         ),
     }
 )
