@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.guards.shell.places import is_secret
+from stanchion.guards.shell.places import KEY_SIGNS, KEYS, KeyPlace, is_key, is_secret
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.secret_sources import SOURCE
 
@@ -32,6 +32,36 @@ def test_a_secret_place(path: str) -> None:
 )  # fmt: skip
 def test_no_secret_place(path: str) -> None:
     assert not is_secret(path)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: "/".join([key.below, *key.parts]))
+def test_each_key_has_its_signs(key: KeyPlace) -> None:
+    path = "/".join(["~" if key.below else "", *key.parts]).replace("*", "x").replace("?", " ")
+    assert is_key(path)
+    assert KEY_SIGNS.search(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("~/.ss[h]/id_rsa", True),
+        ("/home/*/.ssh/id_*", True),
+        ("../.n?trc", True),
+        ("/var/root/.a*/credentials", True),
+        ("/proc/*/task/*/environ", True),
+        ("~/.s?h/*", True),
+        ("src/.n?trc", False),
+        ("~/*/credentials", False),
+        ("~/*", False),
+        ("/srv/*/.netrc*", False),
+        ("~/.ssh/id_*.pub", False),
+        ("/etc/*.conf", False),
+        ("/opt/etc/sh*dow", False),
+        ("/proc/*/cmdline", False),
+    ],
+)
+def test_wildcards_name_the_keys_that_they_can_match(path: str, known: bool) -> None:
+    assert is_key(path) is known
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,10 @@ def test_a_command_that_code_runs(program: str, code: str, text: str) -> None:
         ("ruby", "FileUtils.rm_rf(File.join(ENV['HOME'], 'a'))", "$HOME/a", True),
         ("perl", 'remove_tree("$ENV{HOME}/a")', "$HOME/a", True),
         ("php", 'array_map("unlink", glob("/x/*"));', "/x/**", True),
+        ("perl", 'unlink glob "/etc/*"', "/etc/*", True),
+        ("ruby", 'FileUtils.rm Dir.glob("/etc/*")', "/etc/*", True),
+        ("ruby", 'Dir["/etc/*"].each { |f| File.delete(f) }', "/etc/*", True),
+        ("ruby", 'File.delete(*Dir["/etc/*"])', "/etc/*", True),
         ("python3", "import shutil\nfor d in ('/x', '/y'):\n    shutil.rmtree(d)", "/y", True),
         (
             "python3",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.paths.place import PathPlace, place_of as led_to
 from stanchion.readings.shell.command import Command, is_remote
 from stanchion.readings.shell.partly_known import OpenText, origin_of
 from stanchion.readings.shell.secret_sources import SOURCE
@@ -348,9 +351,70 @@ keeps, browsers'."""
 _SECRET: Final = regex(rf"(?:^|[/@=:])(?:(?:{FOLDERS})(?:/.*)?|{FILES})$")
 
 
+class KeyPlace(NamedTuple):
+    """Where a key or a store of credentials is: in any folder (`**`), a home (`~`) or the top."""
+
+    below: str
+    parts: Strings
+
+
+KEYS: Final = [
+    KeyPlace(below, tuple(rest.split("/")))
+    for below, _, rest in [key.partition("/") for key in sorted(WORDS["keys"])]
+]
+KEY_SIGNS: Final = regex(
+    "|".join(
+        [
+            r"(?i)[*?\[]",
+            *sorted({re.escape(max(key.parts, key=len)).replace(r"\?", ".") for key in KEYS}),
+        ]
+    )
+)
+"""What stands in every path that leads to a key: wildcards, or the longest of a key's names."""
+_SET: Final = regex(r"\[[^\]/]+\]")
+"""A set of characters, one of which stands there."""
+HOME_FOLDERS: Final = (("root",), ("var", "root"), ("home", "*"), ("users", "*"))
+
+
+@lru_cache(512)
+def is_key(path: str) -> bool:
+    """Whether a path, or one that its wildcards may stand for, leads to a key, a store of
+    credentials or the memory of a process."""
+    place = led_to(_SET.sub("?", path)).folded
+    return not path.endswith(".pub") and any(
+        _meet(place.parts[-len(key.parts) :], key.parts) and _is_below(place, key) for key in KEYS
+    )
+
+
+def _is_below(place: PathPlace, key: KeyPlace) -> bool:
+    """Whether what stands before a key is where such keys are; where wildcards name it, it is one
+    that a home has behind a dot."""
+    before = place.parts[: -len(key.parts)]
+    if not key.below:
+        return place.root == "/" and not before
+    if key.below == "**" and not any(map(is_glob, place.parts[-len(key.parts) :])):
+        return bool(before or place.root or place.up)
+    if key.below == "**" and key.parts[0][0] != ".":
+        return False
+    if place.root == "/":
+        return any(_meet(before, home) for home in HOME_FOLDERS)
+    return not before and (place.root[:1] == "~" or place.up > 0)
+
+
+def _meet(names: Strings, wanted: Strings) -> bool:
+    """Whether one path fits both globs, name by name; as shells have it, no wildcard stands for the
+    dot at the beginning of a name."""
+    return len(names) == len(wanted) and all(
+        glob(mine, name) or (glob(name, mine) and (mine[0] != "." or name[0] == "."))
+        for name, mine in zip(names, wanted, strict=True)
+    )
+
+
 def is_secret(path: str) -> bool:
     """Whether a path is where keys, passwords or traces of people are usually kept."""
     if path == SOURCE[1:]:
         return True
     low = path.lower().replace("\\", "/").rstrip("/")
-    return not low.endswith(PUBLIC) and _SECRET.search(low) is not None
+    if low.endswith(PUBLIC):
+        return False
+    return _SECRET.search(low) is not None or (is_glob(low) and is_key(low))

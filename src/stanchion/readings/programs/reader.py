@@ -72,7 +72,9 @@ BARE: Final = listed("terminate destroy delete stop drop unlink rmtree flushall 
 """Calls of Ruby that need no brackets."""
 WHOLE: Final = listed("to_h to_s to_a to_json inspect dup sort")
 """Parts of Ruby's variables that are all of them."""
-TAKING: Final = listed("eval system exec load instance_eval")
+TAKING: Final = listed(
+    "eval system exec load instance_eval unlink rmtree rm rm_f rm_r rm_rf remove_tree"
+)
 """Calls that take what stands behind them, whatever it is."""
 SAME: Final = listed("expect unwrap clone toString to_string toFile toPath")
 """Calls that give what they are called on."""
@@ -268,6 +270,9 @@ class _Reader:
             elif sign == "[" and value is not EMPTY:
                 items = self._items("]")
                 name = items[0].text if items and items[0].text is not None else ""
+                if of == "Dir":
+                    value = self._result("glob", of, None, value, items, value.made_of | {"glob"})
+                    continue
                 if not name or self.here().text != "(":
                     value = CodeValue(library_text(name, of), None, value.made_of - VARIABLES)
                     continue

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.names import LOOK, TOOL
 from stanchion.readings.shell.known import KINDS, NO_KINDS, by_name, named
 from stanchion.readings.shell.options import LANGUAGES, VALUED, ComputedOnce, Sorted, sort
@@ -174,6 +175,10 @@ LISTS: Final = listed("-t --list")
 CREATES: Final = listed("-c --create -r -u --append --update")
 
 
+_IN_FOLDER: Final = regex(r"(?:-[A-Za-z]*C|--directory)=?(.*)")
+"""An option that names the folder in which what is packed stands, beside it or in it."""
+
+
 def _archive(command: Command, found: Found) -> None:
     args = command.argv[1:]
     mode = args[0].lstrip("-") if args and args[0][:2] != "--" else ""
@@ -190,9 +195,23 @@ def _archive(command: Command, found: Found) -> None:
     if archive and archive != "-":
         found[1 if creates else 0].append(archive)
     if creates:
-        found[0].extend([each for each in command.operands if each not in (archive, args[0])])
+        found[0].extend(_packed(args, [*command.operands], (archive, args[0])))
     elif not lists:
         found[1].append(given.get("-C", given.get("--directory", ".")))
+
+
+def _packed(args: Strings, operands: list[str], not_packed: Strings) -> Iterator[str]:
+    """What goes into an archive, each seen from the folder that an option before it names."""
+    folder, beside = "", False
+    for word in (f"-{args[0].lstrip('-')}" if args[0][:2] != "--" else args[0], *args[1:]):
+        option = None if beside else _IN_FOLDER.fullmatch(word)
+        named = word if beside else option[1] if option is not None else ""
+        if named:
+            folder = named if named[0] in "/~$" else folder + named
+            folder = f"{folder.rstrip('/')}/"
+        elif word in operands and word not in not_packed:
+            yield f"{folder}{word}" if folder and word[0] not in "/~$" else word
+        beside = option is not None and not named
 
 
 def _ssh_keygen(command: Command, found: Found) -> None:

@@ -140,6 +140,13 @@ class Keeping:
         kept = tuple(self.commands), tuple(self.parts), dict(self.visits), texts
         return FollowedText(*kept, frozenset(self.set_values), unsure)
 
+    def go(self, path: str) -> None:
+        """Go into a folder, as `cd` does."""
+        if path.startswith(("/", "~", "$")) or not self.cwd:
+            self.cwd = path
+        elif path != ".":
+            self.cwd = f"{self.cwd.rstrip('/')}/{path}"
+
     def emit(self, call: PendingCommand, marks: frozenset[str] = frozenset()) -> None:
         """Keep a command."""
         marks |= self.embedded

@@ -20,7 +20,8 @@ FILE: Final = "programs.jsonl"
 
 class OwnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How a program's own words end before those of the command that it starts: options that stand
-    alone or have a value, operands, settings of variables; and by which word it starts it."""
+    alone or have a value, operands, settings of variables; by which word it starts it, and which
+    option names the folder that it starts it in."""
 
     values: str = ""
     alone: str = ""
@@ -28,6 +29,7 @@ class OwnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     settings: bool = False
     privileged: bool = False
     by: str = ""
+    folder: str = ""
 
 
 class GivenCode(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

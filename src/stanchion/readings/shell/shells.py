@@ -168,11 +168,7 @@ def _unset(walker: Walker, call: PendingCommand) -> str:
 def _cd(walker: Walker, call: PendingCommand) -> str:
     walker.emit(call)
     words = [word for word in call.argv[1:] if word not in ("--", "-P", "-L", "-e")]
-    path = words[0] if words else "~"
-    if path.startswith(("/", "~", "$")) or not walker.cwd:
-        walker.cwd = path
-    elif path != ".":
-        walker.cwd = f"{walker.cwd.rstrip('/')}/{path}"
+    walker.go(words[0] if words else "~")
     return ""
 
 

@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 
 class Prefix(NamedTuple):
     """How a wrapper's own words are told from the command's: options with a value, leading
-    operands, and options that stand alone where that is asked."""
+    operands, and options that stand alone where that is asked; which of them names a folder."""
 
     valued: frozenset[str] = frozenset()
     skip: int = 0
     settings: bool = False
     privileged: bool = False
     alone: frozenset[str] = frozenset()
+    folder: frozenset[str] = frozenset()
 
 
 def prefix_of(own: OwnWords) -> Prefix:
     """What the table says of it."""
-    return Prefix(listed(own.values), own.skip, own.settings, own.privileged, listed(own.alone))
+    values, alone, folder = map(listed, (own.values, own.alone, own.folder))
+    return Prefix(values, own.skip, own.settings, own.privileged, alone, folder)
 
 
 PREFIXES: Final = by_name("passes", prefix_of)
@@ -100,7 +102,22 @@ def _prefixed(walker: Walker, call: PendingCommand) -> str | None:
     if name == "sudo" and set(args[: len(args) - len(inner)]) & {"-e", "--edit", "-l", "-v", "-k"}:
         return walker.unknown(call)
     settings = (*call.settings, *settings)
-    return walker.start(name, call, inner, prefix.privileged, settings=settings)
+    cwd = walker.cwd
+    for option, value in options_in(args[: len(args) - len(inner)]):
+        if option in prefix.folder:
+            walker.go(value)
+    ended = walker.start(name, call, inner, prefix.privileged, settings=settings)
+    walker.cwd = cwd
+    return ended
+
+
+def options_in(words: Strings) -> list[tuple[str, str]]:
+    """The options among some words with the values behind `=`, and all with what stands beside
+    them."""
+    return [
+        *[(word.partition("=")[0], word.partition("=")[2]) for word in words if "=" in word],
+        *pairwise(words),
+    ]
 
 
 def _split_string(args: Strings) -> str | None:

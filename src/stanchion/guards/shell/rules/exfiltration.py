@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.places import Roots, is_secret, plain
+from stanchion.guards.shell.places import KEY_SIGNS, Roots, is_key, is_secret, plain
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import HOSTS, Command, is_remote
@@ -146,15 +146,6 @@ def opens_socket(command: Command, _roots: Roots) -> bool:
     )
 
 
-KEYS: Final = (
-    "/etc/shadow", "/etc/gshadow", "/.ssh/id_rsa", "/.ssh/id_ed25519", "/.ssh/id_ecdsa",
-    "/.ssh/id_dsa", "/.aws/credentials", "/.netrc", "/.pgpass", "/.git-credentials",
-    "/.vault-token", "/.config/gh/hosts.yml", "/.docker/config.json", "/.kube/config",
-    "/Login Data", "/Cookies", "/cookies.sqlite", "/logins.json", "/key4.db",
-    "/proc/self/environ", "/.ssh", "/.gnupg", "/.aws", "~/.npmrc", "/.pypirc",
-    "/.cargo/credentials.toml", "/.gem/credentials", "/glab-cli/config.yml",
-)  # fmt: skip
-
 SEEN: Final = listed("/dev/stdout /dev/stderr /dev/tty /dev/fd/1 /dev/fd/2")
 """Files that whoever runs a command sees."""
 VAULTS: Final = named("vault")
@@ -182,8 +173,9 @@ CHECKS.update(
     {
         "reads_key": lambda command, _: any(
             [  # noqa: C419  # a generator is a call more for each path
-                plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
+                is_key(place)
                 for path in command.reads
+                if KEY_SIGNS.search(place := plain(path, command.cwd)) is not None
             ]
         ),
     }
