@@ -119,8 +119,11 @@ def test_our_own_servers_are_out_of_reach_whatever_the_policy_names(
         monkeypatch.setenv("STANCHION_NOTIFY", str(where))
     (here / "policy.yaml").write_text(POLICY.format(port=server))
     url = f"http://127.0.0.1:{server}/"
-    assert main(["run", "--policy", "policy.yaml", "--", PYTHON, "-c", ASKS, url]) == 0
+    words = ["run", "--policy", "policy.yaml", "--", PYTHON, "-c", ASKS, url]
+    assert main(words) == 0
     assert capfd.readouterr().out.startswith("403")
+    assert main(["run", "--shadow", *words[1:]]) == 0
+    assert capfd.readouterr().out.startswith("502"), "nor where nothing is refused"
 
 
 def test_the_policy_and_the_state_are_out_of_reach(
