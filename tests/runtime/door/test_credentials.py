@@ -284,8 +284,16 @@ def test_a_service_that_is_not_who_it_says_gets_nothing(
 ) -> None:
     policy = _policy(service, monkeypatch)
     with opened({"secure.test": ["127.0.0.1"]}, **policy) as at:
-        assert _get(at, "/") == b""
+        answer = _get(at, "/")
+    assert answer.startswith(b"HTTP/1.1 502 Bad Gateway")
+    assert b"its certificate does not hold: " in answer
     assert service.heard == []
+
+
+def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HUB_SECRET", raising=False)
+    with pytest.raises(DoorError, match="the variable `HUB_SECRET` of credential `hub` is not set"):
+        loaded({"hub": CredentialEntry(url="https://secure.test", env="HUB_SECRET")})
 
 
 STRAYS = {

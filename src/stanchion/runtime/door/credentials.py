@@ -181,6 +181,8 @@ def _read(name: str, entry: CredentialEntry) -> Secret:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "it failed"
         raise DoorError(f"the secret of credential `{name}` cannot be read: {why}") from None
     value = raw.strip()
+    if entry.env and not value:
+        raise DoorError(f"the variable `{entry.env}` of credential `{name}` is not set: set it")
     if not SHORTEST <= len(value) <= LONGEST or _VISIBLE.fullmatch(value) is None:
         said = f"the secret of credential `{name}` is no line of {SHORTEST} to {LONGEST} characters"
         raise DoorError(f"{said}: see where it comes from")

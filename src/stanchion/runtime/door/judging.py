@@ -208,6 +208,9 @@ class DoorDesk:
                 streams = await asyncio.open_connection(
                     sock=wire.sock, ssl=self._tls, server_hostname=target.host
                 )
+        except ssl.SSLCertVerificationError as error:
+            wire.close()
+            raise Unreached(f"its certificate does not hold: {error.verify_message}") from None
         except BaseException:
             wire.close()
             raise
