@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -47,6 +48,16 @@ def _said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
 
 def test_cases_that_hold_pass(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _said(capsys, str(table.parent)) == (0, "2 passed, 0 failed\n")
+
+
+def test_what_cases_would_log_is_not_logged_and_what_comes_after_is(
+    table: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    table.write_text(TABLE.replace("action: block}\n", "action: escalate}\n"), "utf-8")
+    assert _said(capsys, str(table))[0] == 1
+    assert caplog.text == ""
+    logging.getLogger("stanchion.decisions").warning("after")
+    assert "after" in caplog.text
 
 
 def test_what_fails_names_the_guard_that_determined_it(

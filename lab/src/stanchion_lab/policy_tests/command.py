@@ -7,6 +7,7 @@ import argparse
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,10 +92,9 @@ def _cells(each: PolicyReach) -> str:
 
 
 def _test(args: argparse.Namespace) -> int:
-    # What the shields of cases would log is of no real ticket, run or person.
-    logging.getLogger("stanchion").setLevel(logging.CRITICAL + 1)
     try:
-        report = _played(args)
+        with _unlogged():
+            report = _played(args)
     except NoTables as error:
         raise BadInput(str(error)) from None
     except PolicyError as error:
@@ -108,6 +108,18 @@ def _test(args: argparse.Namespace) -> int:
             tell(line)
     survive = any(one.survives for found in report.verdicts.values() for one in found)
     return FAILED if report.failed or survive else 0
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Log nothing meanwhile: what the shields of cases do is of no real ticket, run or person."""
+    logger = logging.getLogger("stanchion")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _played(args: argparse.Namespace) -> TestReport:
