@@ -22,10 +22,10 @@ from stanchion.testing.table_file import Case
 from stanchion_lab.policy_tests.junit import junit
 from stanchion_lab.policy_tests.mutation import Verdict, judge
 from stanchion_lab.policy_tests.suite import (
-    CaseTable,
     NoTables,
     PlayedCase,
     PolicyReach,
+    by_policy,
     play,
     reach,
     tables,
@@ -133,21 +133,17 @@ def _played(args: argparse.Namespace) -> TestReport:
                 if bar is not None:
                     bar(len(each), total)
     reached = tuple(reach(each, args.packs is not None)) if args.reach is not None else ()
-    verdicts = _mutated(found, args.jobs, args.packs is not None) if args.mutate is not None else {}
+    verdicts = _mutated(each, args.jobs, args.packs is not None) if args.mutate is not None else {}
     return TestReport(tuple([came for _, came in each]), reached, verdicts)
 
 
 def _mutated(
-    found: list[CaseTable], jobs: int | None, with_packs: bool
+    each: list[tuple[Case, PlayedCase]], jobs: int | None, with_packs: bool
 ) -> dict[str, tuple[Verdict, ...]]:
-    by_policy: dict[bytes, list[Case]] = {}
-    for case in [one for table in found for one in table.cases if one.refused is None]:
-        by_policy.setdefault(msgspec.json.encode(case.policy), []).append(case)
     processes = (os.cpu_count() or 1) if jobs is None else jobs
     verdicts: dict[str, tuple[Verdict, ...]] = {}
-    for cases in by_policy.values():
-        source = cases[0].policy
-        assert source is not None
+    for source, those in by_policy(each):
+        cases = [case for case, _ in those]
         name = source if isinstance(source, str) else str(source.get("name", "policy"))
         with progress(f"mutants of {name}", str) as bar:
             own = isinstance(source, dict) or source not in PACKS

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import yaml
@@ -27,13 +27,13 @@ class NoTables(Exception):
 
 
 class PlayedCase(msgspec.Struct, frozen=True):
-    """What came of a case: what was not as expected, who determined what, and how long it took."""
+    """What came of a case: what was not as expected, what it reached, and how long it took."""
 
     table: str
     name: str
     complaints: tuple[str, ...]
-    cells: tuple[tuple[str, str, str], ...]
-    """Of each event its action, its stage and the guard that determined it."""
+    cells: tuple[tuple[str, str], ...]
+    """Of each event its action and its stage."""
     heard: tuple[str, ...]
     """The guards that found anything."""
     took_s: float
@@ -95,8 +95,7 @@ def played(case: Case, file: str = "") -> PlayedCase:
     cells, heard = [], []
     for step, outcome in zip(_each(case), ran.outcomes, strict=False):
         if isinstance(outcome, Decision):
-            first = outcome.determining
-            cells.append((NAMES[outcome.action], step, first.guard if first else ""))
+            cells.append((NAMES[outcome.action], step))
             heard += [finding.guard for finding in (*outcome.findings, *outcome.shadow)]
     return PlayedCase(file, case.name, ran.complaints, tuple(cells), tuple(heard), took)
 
@@ -124,21 +123,26 @@ class PolicyReach(msgspec.Struct, frozen=True):
 
 def reach(cases: Iterable[tuple[Case, PlayedCase]], inherited: bool = True) -> list[PolicyReach]:
     """What cases reach, policy by policy; of what a policy has from packs only if `inherited`."""
-    by_policy: dict[bytes, list[tuple[Case, PlayedCase]]] = {}
-    for case, came in cases:
-        if case.refused is None:
-            by_policy.setdefault(msgspec.json.encode(case.policy), []).append((case, came))
     found = []
-    for each in by_policy.values():
-        policy = load_policy(_source(each[0][0]))
+    for source, each in by_policy(cases):
+        policy = load_policy(source)
         heard = Counter([name for _, came in each for name in came.heard])
-        cells = Counter([(action, stage) for _, came in each for action, stage, _ in came.cells])
+        cells = Counter([cell for _, came in each for cell in came.cells])
         kept = [one for one in policy.seats if inherited or not one.place.startswith(INHERITED)]
         guards = {seat.placed.whole: heard[seat.placed.whole] for seat in kept}
         found.append(PolicyReach(policy.file.name, len(each), guards, dict(cells)))
     return found
 
 
-def _source(case: Case) -> dict[str, Any] | str:
-    source: PolicySource = "default" if case.policy is None else case.policy
-    return source
+def by_policy(
+    cases: Iterable[tuple[Case, PlayedCase]],
+) -> Iterator[tuple[PolicySource, list[tuple[Case, PlayedCase]]]]:
+    """Each policy with the cases that are for it; those that want it refused are for none."""
+    found: dict[bytes, list[tuple[Case, PlayedCase]]] = {}
+    for case, came in cases:
+        if case.refused is None:
+            found.setdefault(msgspec.json.encode(case.policy), []).append((case, came))
+    for each in found.values():
+        source = each[0][0].policy
+        assert source is not None  # `read_table` gives every case its policy
+        yield source, each
